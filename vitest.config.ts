@@ -59,7 +59,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           ...sharesModules,
-          include: ['{packages/*/src,tools,services,deploy}/**/*.test.ts'],
+          include: ['{packages/*/src,tools,services,deploy,bench}/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ON_SERVICES, ...LONG_TESTS, ...MEASURING_TESTS],
         },
       },

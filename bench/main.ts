@@ -2,12 +2,13 @@
  * `npm run bench`: measures Lade against the limits of this machine, in one run, as ratios.
  *
  * Ends with 0 whether or not the targets are reached, since the machine may be noisy; with 1 when something could not
- * be measured. Processes and temporary folders do not outlive it.
+ * be measured, or with `--check` a ratio is far below the baseline. Processes and temporary folders do not outlive it.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { compare, keepBaseline, readBaseline } from './baseline.ts'
 import type { BenchRun } from './bench-run.ts'
 import { readMachineFacts } from './machine-facts.ts'
 import { measureDownload } from './measures/download.ts'
@@ -55,6 +56,8 @@ async function bench(options: BenchOptions): Promise<void> {
   }
   if (rows.length > 0) console.log(`\n${renderReport(rows, run.machine)}`)
   for (const { measurement, error } of failures) console.log(`\nNot measured: ${measurement}. ${error}`)
+  if (options.leastShare !== undefined) check(rows, options.leastShare)
+  if (options.keepsBaseline) keepBaseline(rows, readBaseline())
   const results = rows.map((row) => {
     const verdict = judge(row)
     return { ...row, verdict: { ...verdict, baseline: verdict.baseline.name } }
@@ -62,6 +65,18 @@ async function bench(options: BenchOptions): Promise<void> {
   const { ladeScript, ladeEnv, only, rounds, sizeBytes, seconds } = options
   const settings = { ladeScript, ladeEnvNames: Object.keys(ladeEnv), only, rounds, sizeBytes, seconds }
   await keepResults(startedAt, { startedAt, endedAt: new Date(), machine: run.machine, settings, failures, results })
+}
+
+/** Says which rows are slower than the baseline allows, and has the process fail then. */
+function check(rows: readonly Row[], leastShare: number): void {
+  const { slower, unknown } = compare(rows, readBaseline(), leastShare)
+  for (const what of unknown) console.log(`\nNot compared, since baseline.json does not have it: ${what}`)
+  for (const { what, ratio, least } of slower) {
+    console.log(
+      `\nSlower than before: ${what}. The ratio is ${ratio.toFixed(2)}; at least ${least.toFixed(2)} was expected.`,
+    )
+  }
+  if (slower.length > 0) process.exitCode = 1
 }
 
 function readOptions(): BenchOptions | 'help' | undefined {

@@ -17,6 +17,13 @@ export const MEASUREMENT_NAMES = [
 ] as const
 export type MeasurementName = (typeof MEASUREMENT_NAMES)[number]
 
+/** A run of three minutes, which can tell that something takes twice as long as before. */
+const SHORT = { only: 'upload,small-upload,download,small-get,piece', rounds: '3', 'size-mib': '256', seconds: '2' }
+const LONG = { only: MEASUREMENT_NAMES.join(','), rounds: '5', 'size-mib': '1024', seconds: '5' }
+/** The part of a ratio of the baseline that a row has to reach. */
+const LEAST_SHARE = 0.9
+const LEAST_SHARE_OF_SHORT = 0.5
+
 export interface BenchOptions {
   only: MeasurementName[]
   rounds: number
@@ -30,6 +37,10 @@ export interface BenchOptions {
   ladeScript: string
   /** `NAME=VALUE` settings for the server, beside those the run sets itself. */
   ladeEnv: Record<string, string>
+  /** The part of the baseline's ratios that rows have to reach; undefined where they are not compared. */
+  leastShare: number | undefined
+  /** True to make the ratios of this run the baseline. */
+  keepsBaseline: boolean
 }
 
 export const HELP = `Usage: npm run bench -- [options]
@@ -43,6 +54,9 @@ Measures Lade against the limits of this machine and prints ratios. Takes about 
   --dir PATH        make the temporary folder here (default ${tmpdir()}); must not be memory
   --lade PATH       the script to measure, started as 'node PATH serve' (default packages/cli/src/main.ts)
   --env NAME=VALUE  a setting for the server, repeatable; LADE_* of this shell are not passed on
+  --short           fewer and shorter samples of ${SHORT.only}
+  --check           fail when a ratio is below ${LEAST_SHARE} of what baseline.json has; with --short, below ${LEAST_SHARE_OF_SHORT}
+  --keep-baseline   put the ratios of this run into baseline.json
   --help            this text
 `
 
@@ -56,10 +70,13 @@ export function parseOptions(args: readonly string[]): BenchOptions | 'help' {
   const { values } = parseArgs({
     args: [...args],
     options: {
-      only: { type: 'string', default: MEASUREMENT_NAMES.join(',') },
-      rounds: { type: 'string', default: '5' },
-      'size-mib': { type: 'string', default: '1024' },
-      seconds: { type: 'string', default: '5' },
+      only: { type: 'string' },
+      rounds: { type: 'string' },
+      'size-mib': { type: 'string' },
+      seconds: { type: 'string' },
+      short: { type: 'boolean', default: false },
+      check: { type: 'boolean', default: false },
+      'keep-baseline': { type: 'boolean', default: false },
       dir: { type: 'string', default: tmpdir() },
       lade: { type: 'string', default: fileURLToPath(new URL('../packages/cli/src/main.ts', import.meta.url)) },
       env: { type: 'string', multiple: true, default: [] },
@@ -67,14 +84,28 @@ export function parseOptions(args: readonly string[]): BenchOptions | 'help' {
     },
   })
   if (values.help) return 'help'
+  const given = { ...(values.short ? SHORT : LONG), ...withoutAbsent(values) }
   return {
-    only: values.only.split(',').map(measurementName),
-    rounds: wholeNumber('--rounds', values.rounds, 100),
-    sizeBytes: wholeNumber('--size-mib', values['size-mib'], 65_536) * 1024 * 1024,
-    seconds: wholeNumber('--seconds', values.seconds, 60),
+    only: given.only.split(',').map(measurementName),
+    rounds: wholeNumber('--rounds', given.rounds, 100),
+    sizeBytes: wholeNumber('--size-mib', given['size-mib'], 65_536) * 1024 * 1024,
+    seconds: wholeNumber('--seconds', given.seconds, 60),
     dir: resolve(values.dir),
     ladeScript: resolve(values.lade),
     ladeEnv: Object.fromEntries(values.env.map(setting)),
+    leastShare: values.check ? (values.short ? LEAST_SHARE_OF_SHORT : LEAST_SHARE) : undefined,
+    keepsBaseline: values['keep-baseline'],
+  }
+}
+
+type Lengths = typeof SHORT
+
+function withoutAbsent({ only, rounds, 'size-mib': sizeMib, seconds }: Partial<Lengths>): Partial<Lengths> {
+  return {
+    ...(only !== undefined && { only }),
+    ...(rounds !== undefined && { rounds }),
+    ...(sizeMib !== undefined && { 'size-mib': sizeMib }),
+    ...(seconds !== undefined && { seconds }),
   }
 }
 

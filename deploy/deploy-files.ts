@@ -12,6 +12,10 @@ export const PAGES: string = join(ROOT, 'docs/operate')
 export const PORT: string = SETTINGS.port.default
 /** The names of all settings. */
 export const SETTING_NAMES: ReadonlySet<string> = new Set(Object.values(SETTINGS).map(({ name }) => name))
+/** Settings and metrics of the reference prover, as its page names them, which is compared with its code. */
+export const PROVER_NAMES: ReadonlySet<string> = new Set(
+  readFileSync(join(ROOT, 'packages/prover/README.md'), 'utf8').match(/\b(?:LADE_PROVER_|lade_prover_)\w+/g),
+)
 /** Names that settings had before. Only the page about upgrades may say them. */
 export const OLD_NAMES: ReadonlySet<string | undefined> = new Set([...SETTING_NAMES].map(oldNameOf))
 

@@ -15,6 +15,7 @@ import {
   namedMetrics,
   OLD_NAMES,
   PAGES,
+  PROVER_NAMES,
   ROOT,
   run,
   SETTING_NAMES,
@@ -30,7 +31,8 @@ describe('what deploy/ and docs/operate say', () => {
   test.each(written.map((path) => [path.slice(ROOT.length), path]))('%s names settings that there are', (_, path) => {
     const named = readFileSync(path, 'utf8').match(/\bLADE_[A-Z][A-Z0-9_]*[A-Z0-9]\b/g) ?? []
     const isAboutUpgrades = path.endsWith('/upgrade.md')
-    const isKnown = (name: string) => SETTING_NAMES.has(name) || (isAboutUpgrades && OLD_NAMES.has(name))
+    const isKnown = (name: string) =>
+      SETTING_NAMES.has(name) || PROVER_NAMES.has(name) || (isAboutUpgrades && OLD_NAMES.has(name))
     expect(named.filter((name) => !isKnown(name))).toEqual([])
   })
 
@@ -195,7 +197,7 @@ describe('monitoring', () => {
     const answer = await send(server.url, 'GET', '/metrics', { headers: { Authorization: `Bearer ${token}` } })
     const exposed = metricsIn(answer.body.toString())
     // Those of a PostgreSQL are asked for where there is one.
-    const missing = namedMetrics().filter((name) => !exposed.has(name))
+    const missing = namedMetrics().filter((name) => !exposed.has(name) && !PROVER_NAMES.has(name))
     expect(missing.filter((name) => !name.startsWith('lade_database_'))).toEqual([])
     await server.stop()
   })

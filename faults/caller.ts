@@ -85,11 +85,11 @@ async function uploadBatch(origin: URL, request: SendOptions, content: Content):
   const body = batchOf([{ sha256: content.cid, bytes: content.bytes() }])
   const answer = await send(origin, 'POST', '/api/batches', { ...request, headers, body })
   if (answer.status !== 200) return answer
-  const { files } = JSON.parse(answer.body.toString()) as { files: { error?: string }[] }
-  const error = files[0]?.error
+  const { files } = JSON.parse(answer.body.toString()) as { files: { error?: string; detail?: string }[] }
+  const { error, detail } = files[0] ?? {}
   if (error === undefined) return answer
   const status = error === 'quota_exceeded' || error === 'rate_limited' ? 429 : 500
-  return { ...answer, status, body: Buffer.from(JSON.stringify({ error })) }
+  return { ...answer, status, body: Buffer.from(JSON.stringify({ error, detail })) }
 }
 
 /** An upload by tus, in two requests, answered as one in one request is: with 200, or the first refusal. */

@@ -254,8 +254,8 @@ const ZONES: readonly Zone[] = [
   {
     name: 'server/config',
     holds: /^packages\/server\/src\/config\//,
-    imports: [...CORE, 'node/settings', 'server/key-material'],
-    why: 'config imports core, node/settings and key-material',
+    imports: [...CORE, 'node/settings', 'server/key-material', 'contracts'],
+    why: 'config imports core, node/settings, key-material and contracts',
   },
   ...USE_CASES.map((name) => ({
     name,

@@ -11,7 +11,9 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 
-const SOURCES = ['BlockHeader', 'DealBook', 'IMarketplace', 'Marketplace', 'PieceTree', 'TestUsdc']
+const SOURCES = [
+  ...['BlockHeader', 'DealBook', 'DealChallenges', 'DealViews', 'IMarketplace', 'Marketplace', 'PieceTree', 'TestUsdc'],
+]
 /** Those that are deployed. The others are parts of them. */
 const DEPLOYED = ['Marketplace', 'TestUsdc']
 /** The only package that contracts may import from. */

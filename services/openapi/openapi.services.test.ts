@@ -11,6 +11,7 @@ const CASES =
   process.env.LADE_TEST_PLAN === 'full' ? ['--max-examples', '60'] : ['--max-examples', '25', '--seed', '17']
 
 const SAMPLE_SHA256 = '37980c33951de6b0e450c3701b219bfeee930544705f637cd1158b63827bb390'
+const SAMPLE_CID = 'bafkreibxtagdhfi542yoiugdoansdg7652jqkrdql5rxzuivrnrye65tsa'
 
 // What is tested is the document, so that no quota, and no limit on work, stands in the way.
 const WITHOUT_LIMITS = {
@@ -93,6 +94,7 @@ describe('programs that read the OpenAPI document', () => {
           SCHEMATHESIS_HOOKS: 'schemathesis_hooks',
           LADE_HAS_TOKEN: String(how === 'with a token'),
           LADE_PIECE_CID: await pieceCidOf(lade),
+          LADE_FOLDER_CID: await folderCidOf(lade),
           PYTHONPATH: tools.folder,
         }),
       )
@@ -121,4 +123,15 @@ async function pieceCidOf({ url }: Lade): Promise<string> {
   })
   const { pieceCid } = (await response.json()) as { pieceCid: string }
   return pieceCid
+}
+
+/** Makes a folder with the file of the samples in it. */
+async function folderCidOf({ url }: Lade): Promise<string> {
+  const response = await fetch(new URL('/api/directories', url), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ entries: [{ path: 'hello.txt', cid: SAMPLE_CID }] }),
+  })
+  const { cid } = (await response.json()) as { cid: string }
+  return cid
 }

@@ -105,6 +105,11 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'lade migrate-storage --dry-run --to-database postgres://lade@db.internal/lade',
     "lade migrate-storage --to-storage 's3://lade?endpoint=https://s3.internal'",
   ],
+  'chain deploy': [
+    'lade chain deploy --rpc http://127.0.0.1:8545 --key deployer.key',
+    'lade chain deploy --rpc https://rpc.example --key deployer.key --usdc 0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+    'lade chain deploy --rpc https://rpc.example --key deployer.key --usdc 0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913 --first-deal 1000000 --out next.json',
+  ],
   prover: ['lade prover', 'LADE_PROVER_PORT=8091 lade prover'],
   devnet: ['lade devnet', 'lade devnet --port 8080 --provers 3 --dir ./devnet'],
   doctor: ['lade doctor', 'lade doctor --url https://lade.example', 'lade doctor --data-dir /srv/lade --json'],

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { addBackup } from './commands/backup.ts'
+import { addChainDeploy } from './commands/chain-deploy.ts'
 import { addDevnet } from './commands/devnet.ts'
 import { addDoctor } from './commands/doctor.ts'
 import { addHash } from './commands/hash.ts'
@@ -31,6 +32,9 @@ export function addOperatorCommands(program: Command, terminal: Terminal): void 
   addBackup(program, terminal)
   addRestore(program, terminal)
   addMigrateStorage(program, terminal)
+  const chain = program.command('chain').description('Deploy the marketplace contract.')
+  chain.helpCommand(...HELP_COMMAND)
+  addChainDeploy(chain, terminal)
   addProver(program, terminal)
   addDevnet(program, terminal)
   addDoctor(program, terminal)

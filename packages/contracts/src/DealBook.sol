@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {IMarketplace} from "./IMarketplace.sol";
 
-/// @title The deals of the marketplace: how they are stored and read, and how time and money are divided over their periods.
+/// @title The deals of the marketplace: how they are stored, and how time and money are divided over their periods.
 abstract contract DealBook is IMarketplace {
     /// @notice Which contract this is. The first one had no `VERSION`.
     uint256 public constant VERSION = 2;
@@ -20,7 +20,7 @@ abstract contract DealBook is IMarketplace {
     /// @notice The most that a deal can hold of its pay, and of its bond.
     uint96 public constant MAX_PAYMENT = type(uint96).max;
     uint64 private constant MIN_PIECE_SIZE = 128;
-    uint64 private constant LEAF_SIZE = 32;
+    uint64 internal constant LEAF_SIZE = 32;
     /// @dev Chains without randomness have a constant in its place: 0, 1, or a small number. Randomness is never this small.
     uint256 private constant LEAST_RANDOM = 1 << 128;
 
@@ -75,8 +75,8 @@ abstract contract DealBook is IMarketplace {
     /// @notice The newest deal.
     uint256 public lastDealId;
     mapping(uint256 dealId => DealRecord) internal _deals;
-    mapping(address client => uint256 dealId) private _lastOfClient;
-    mapping(address prover => uint256 dealId) private _lastOfProver;
+    mapping(address client => uint256 dealId) internal _lastOfClient;
+    mapping(address prover => uint256 dealId) internal _lastOfProver;
 
     constructor(
         IERC20 usdc_,
@@ -100,87 +100,6 @@ abstract contract DealBook is IMarketplace {
         bool hasRandomness = _isRandom(bytes32(block.prevrandao));
         if (beacon_ != address(0)) (hasRandomness,) = _ask(beacon_, block.number);
         if (!hasRandomness) revert NoRandomness(block.number);
-    }
-
-    /// @notice The deal of a number; its state is `None` if there is none. Periods that have passed since the last
-    /// call about it are not accounted for.
-    function deals(uint256 dealId) external view returns (Deal memory deal) {
-        DealRecord storage stored = _deals[dealId];
-        deal.client = stored.client;
-        deal.prover = stored.prover;
-        deal.state = stored.state;
-        deal.isEnding = stored.isEnding;
-        deal.bondState = stored.bondState;
-        deal.missesInARow = stored.missesInARow;
-        deal.misses = stored.misses;
-        deal.period = stored.period;
-        deal.since = stored.since;
-        deal.duration = stored.duration;
-        deal.accountedUntil = stored.accountedUntil;
-        deal.seedBlock = stored.seedBlock;
-        deal.extraDuration = stored.extraDuration;
-        deal.commp = stored.commp;
-        deal.pieceSize = stored.state == State.None ? 0 : LEAF_SIZE << stored.height;
-        deal.leafCount = stored.leafCount;
-        deal.remaining = stored.remaining;
-        deal.extraPayment = stored.extraPayment;
-        deal.earned = stored.earned;
-        deal.refundable = stored.refundable;
-        deal.bond = stored.bond;
-        deal.bondLeft = stored.bondLeft;
-        deal.forfeited = stored.forfeited;
-    }
-
-    /// @notice When the term ends, extensions included; 0 while the deal is not accepted.
-    function endsAt(uint256 dealId) external view returns (uint256) {
-        DealRecord storage deal = _deals[dealId];
-        return deal.accountedUntil == 0 ? 0 : _endOfTerm(deal) + deal.extraDuration;
-    }
-
-    /// @notice The hash of the terms of a proposed deal, for `acceptDeal`: keccak256 of the ABI encoding of chain id, this contract,
-    /// number, client, prover, commp, pieceSize, leafCount, duration, payment, bond, and duration and payment of extensions.
-    function termsHashOf(uint256 dealId) public view returns (bytes32) {
-        DealRecord storage deal = _inState(dealId, State.Proposed);
-        bytes memory parties = abi.encode(block.chainid, address(this), dealId, deal.client, deal.prover);
-        bytes memory piece = abi.encode(deal.commp, uint256(LEAF_SIZE) << deal.height, deal.leafCount);
-        uint256 bond = deal.bondState == BondState.None ? 0 : deal.bond;
-        bytes memory pay = abi.encode(deal.duration, deal.remaining, bond, deal.extraDuration, deal.extraPayment);
-        return keccak256(bytes.concat(parties, piece, pay));
-    }
-
-    /// @notice Deals of a client, newest first.
-    /// @param before Of the page before, its last deal; 0 for the first page.
-    /// @return dealIds At most `limit`. An empty page is the end.
-    function dealsOfClient(address client, uint256 before, uint256 limit) external view returns (uint256[] memory dealIds) {
-        dealIds = new uint256[](limit);
-        uint256 found = 0;
-        uint256 next = before == 0 ? _lastOfClient[client] : _deals[before].client == client ? _deals[before].previousOfClient : 0;
-        for (; next != 0 && found < limit; next = _deals[next].previousOfClient) dealIds[found++] = next;
-        _shorten(dealIds, found);
-    }
-
-    /// @notice Deals of a prover, newest first, proposals included. Anybody can propose a deal to a prover.
-    /// @param before Of the page before, its last deal; 0 for the first page.
-    /// @return dealIds At most `limit`. An empty page is the end.
-    function dealsOfProver(address prover, uint256 before, uint256 limit) external view returns (uint256[] memory dealIds) {
-        dealIds = new uint256[](limit);
-        uint256 found = 0;
-        uint256 next = before == 0 ? _lastOfProver[prover] : _deals[before].prover == prover ? _deals[before].previousOfProver : 0;
-        for (; next != 0 && found < limit; next = _deals[next].previousOfProver) dealIds[found++] = next;
-        _shorten(dealIds, found);
-    }
-
-    /// @notice What deals from one number to another hold together. Over all deals, the sum of all amounts is what the contract owes,
-    /// and its balance of the token is at least that. Numbers without a deal count nothing.
-    function totals(uint256 fromDealId, uint256 toDealId) external view returns (Totals memory sum) {
-        for (uint256 dealId = fromDealId; dealId <= toDealId; dealId++) {
-            DealRecord storage deal = _deals[dealId];
-            sum.escrowed += uint256(deal.remaining) + deal.extraPayment;
-            sum.earned += deal.earned;
-            sum.refundable += deal.refundable;
-            sum.bonded += deal.bondLeft;
-            sum.forfeited += deal.forfeited;
-        }
     }
 
     function _propose(uint256 dealId, Proposal calldata proposal) internal {
@@ -360,11 +279,5 @@ abstract contract DealBook is IMarketplace {
     /// @dev 2 to 58, of a power of two.
     function _heightOf(uint64 pieceSize) private pure returns (uint8 height) {
         for (uint64 leaves = pieceSize / LEAF_SIZE; leaves > 1; leaves >>= 1) height += 1;
-    }
-
-    function _shorten(uint256[] memory list, uint256 length) private pure {
-        assembly ("memory-safe") {
-            mstore(list, length)
-        }
     }
 }

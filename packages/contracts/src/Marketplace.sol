@@ -5,9 +5,8 @@ import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {IERC20Permit} from "@openzeppelin/contracts/token/ERC20/extensions/IERC20Permit.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
-import {BlockHeader} from "./BlockHeader.sol";
 import {DealBook} from "./DealBook.sol";
-import {PieceTree} from "./PieceTree.sol";
+import {DealChallenges} from "./DealChallenges.sol";
 
 /// @title Storage deals that are paid by the proof.
 /// @notice A client puts the pay for storing a piece in escrow. The prover accepts, proves once in every proving period that
@@ -22,7 +21,7 @@ import {PieceTree} from "./PieceTree.sol";
 /// the prover opens the challenge: the beacon of the chain, or the `mixHash` of that block's header. A challenge is opened once
 /// in a period, and no transaction can read its randomness before it is final for this deal. So a prover cannot look at its leaves and
 /// take the opening back. The hash of a block is not used, since the maker of a block can try many.
-contract Marketplace is DealBook, ReentrancyGuardTransient {
+contract Marketplace is DealChallenges, ReentrancyGuardTransient {
     using SafeERC20 for IERC20;
 
     /// @param usdc_ The token that deals are paid in; one that takes no fee of transfers.
@@ -221,22 +220,6 @@ contract Marketplace is DealBook, ReentrancyGuardTransient {
         _payBoth(dealId, deal);
     }
 
-    /// @notice The leaves that the proof of the current period must be about, in their order. Two of them may be the same.
-    ///
-    /// Leaf i is keccak256(seed ‖ uint256(dealId) ‖ uint64(period) ‖ uint64(i)) modulo `leafCount`, as PDPVerifier draws it.
-    /// @param header As in `prove`.
-    function challengedLeaves(uint256 dealId, bytes calldata header)
-        external
-        view
-        returns (uint256[CHALLENGED_LEAVES] memory leaves)
-    {
-        DealRecord storage deal = _deals[dealId];
-        if (deal.seedBlock == 0 || block.timestamp >= _endOfPeriod(deal)) revert ChallengeNotOpen(dealId);
-        (bytes4 reason, bytes32 seed) = _seedOf(deal.seedBlock, header);
-        _revertFor(reason, dealId);
-        for (uint256 i = 0; i < CHALLENGED_LEAVES; i++) leaves[i] = _leafOf(seed, dealId, deal, i);
-    }
-
     function _proposeAll(Proposal[] calldata proposals) private returns (uint256[] memory dealIds) {
         if (proposals.length == 0) revert NoProposals();
         dealIds = new uint256[](proposals.length);
@@ -258,71 +241,6 @@ contract Marketplace is DealBook, ReentrancyGuardTransient {
         deal.extraPayment = 0;
         emit DealWithdrawn(dealId, refund);
         usdc.safeTransfer(deal.client, refund);
-    }
-
-    /// @return reason Of a refusal, as the selector of its error; 0 if the challenge is open.
-    function _open(uint256 dealId) private returns (bytes4 reason) {
-        DealRecord storage deal = _deals[dealId];
-        reason = _provable(dealId, deal);
-        if (reason != 0) return reason;
-        if (deal.seedBlock != 0) return ChallengeAlreadyOpen.selector;
-        uint256 seedBlock = block.number + seedDelay;
-        deal.seedBlock = uint40(seedBlock);
-        emit ChallengeOpened(dealId, deal.period, seedBlock);
-    }
-
-    /// @dev Accounts for all that is past, and says whether its prover calls and the current period waits for a proof.
-    function _provable(uint256 dealId, DealRecord storage deal) private returns (bytes4 reason) {
-        if (deal.state != State.Active) return WrongState.selector;
-        if (msg.sender != deal.prover) return NotProver.selector;
-        _accountForMissed(dealId, deal);
-        if (deal.state != State.Active) return WrongState.selector;
-        if (block.timestamp >= _endOfTerm(deal)) return DealOver.selector;
-        if (block.timestamp < deal.accountedUntil) return AlreadyProven.selector;
-    }
-
-    /// @dev As `_provable`, with the challenge open: every proof begins here, since a `seedBlock` of 0 is the seed of nothing.
-    function _challenged(uint256 dealId, DealRecord storage deal) private returns (bytes4 reason) {
-        reason = _provable(dealId, deal);
-        if (reason == 0 && deal.seedBlock == 0) reason = ChallengeNotOpen.selector;
-    }
-
-    /// @dev The randomness that draws the leaves, once nobody can change it any more.
-    function _seedOf(uint256 seedBlock, bytes calldata header) private view returns (bytes4 reason, bytes32 seed) {
-        if (block.number <= seedBlock) return (ChallengeNotDrawn.selector, 0);
-        bool isRead;
-        if (beacon != address(0)) {
-            (isRead, seed) = _askBeacon(seedBlock);
-            return (isRead ? bytes4(0) : NoSeed.selector, seed);
-        }
-        bytes32 hash = BlockHeader.hashOf(seedBlock);
-        if (hash == 0) return (ChallengeLapsed.selector, 0);
-        if (keccak256(header) != hash) return (InvalidHeader.selector, 0);
-        (isRead, seed) = BlockHeader.mixHashOf(header);
-        if (!isRead) return (InvalidHeader.selector, 0);
-        if (!_isRandom(seed)) return (NoSeed.selector, 0);
-    }
-
-    function _prove(uint256 dealId, DealRecord storage deal, bytes32 seed, bytes32[] calldata nodes)
-        private
-        returns (bytes4 reason)
-    {
-        uint256 height = deal.height;
-        if (nodes.length != CHALLENGED_LEAVES * (height + 1)) return InvalidProof.selector;
-        bytes32 root = deal.commp;
-        for (uint256 i = 0; i < CHALLENGED_LEAVES; i++) {
-            uint256 leaf = _leafOf(seed, dealId, deal, i);
-            if (!PieceTree.leadsToRoot(nodes, i * (height + 1), height, leaf, root)) return InvalidProof.selector;
-        }
-        deal.missesInARow = 0;
-        uint32 period = deal.period;
-        uint96 pay = _account(dealId, deal);
-        deal.earned += pay;
-        emit PeriodProven(dealId, period, pay);
-    }
-
-    function _leafOf(bytes32 seed, uint256 dealId, DealRecord storage deal, uint256 index) private view returns (uint256) {
-        return uint256(keccak256(abi.encodePacked(seed, dealId, uint64(deal.period), uint64(index)))) % deal.leafCount;
     }
 
     /// @dev Each side's due is written off before its transfer, and written back only if the transfer failed.
@@ -353,17 +271,5 @@ contract Marketplace is DealBook, ReentrancyGuardTransient {
         if (pay + bond == 0) return true;
         isPaid = usdc.trySafeTransfer(to, pay + bond);
         if (isPaid) emit Paid(dealId, to, pay, bond);
-    }
-
-    /// @dev Reverts with the error of a reason, unless there is none.
-    function _revertFor(bytes4 reason, uint256 dealId) private view {
-        if (reason == 0) return;
-        if (reason == WrongState.selector) revert WrongState(dealId, _deals[dealId].state);
-        if (reason == NotProver.selector) revert NotProver(dealId, msg.sender);
-        // All others have the number of the deal as their only argument.
-        bytes memory data = abi.encodeWithSelector(reason, dealId);
-        assembly ("memory-safe") {
-            revert(add(data, 32), mload(data))
-        }
     }
 }

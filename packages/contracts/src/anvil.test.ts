@@ -1,4 +1,6 @@
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { createClient, http, publicActions } from 'viem'
 import { describe, expect, it } from 'vitest'
@@ -16,6 +18,15 @@ describe('startAnvil', () => {
     await anvil.stop()
     expect(() => process.kill(anvil.pid, 0)).toThrow('ESRCH')
     await expect(clientOf(anvil.rpcUrl).getChainId()).rejects.toThrow()
+  })
+
+  it('leaves no state behind', async () => {
+    const anvil = await startAnvil()
+    const command = (await readFile(`/proc/${anvil.pid}/cmdline`, 'utf8')).split('\0')
+    const states = command[command.indexOf('--cache-path') + 1] ?? ''
+    expect(existsSync(states)).toBe(true)
+    await anvil.stop()
+    expect(existsSync(states)).toBe(false)
   })
 
   it('makes blocks by itself when it is told to', async () => {

@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 
@@ -20,6 +22,8 @@ export interface AnvilOptions {
   readonly port?: number
   /** A fork of Ethereum, such as `cancun`. @default the newest that it has */
   readonly hardfork?: string
+  /** False for a long run: anvil keeps the state of the newest block alone, and does not write those before it to disk. @default true */
+  readonly keepsHistory?: boolean
 }
 
 /** A running chain of one's own, with ten accounts of 10,000 ether each. */
@@ -46,13 +50,17 @@ export const ANVIL_KEY = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae78
  * await anvil.stop()
  */
 export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
-  const child = spawn(anvilBinary(), argumentsOf(options), { stdio: ['ignore', 'pipe', 'pipe'] })
+  // Anvil leaves its old states behind, a megabyte for every few blocks.
+  const states = await mkdtemp(join(tmpdir(), 'lade-anvil-'))
+  const child = spawn(anvilBinary(), [...argumentsOf(options), '--cache-path', states], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const endWithParent = () => void child.kill('SIGKILL')
   process.once('exit', endWithParent)
   const ended = new Promise<void>((resolve) => {
     child.once('close', () => resolve())
     child.once('error', () => resolve())
-  })
+  }).then(() => rm(states, { recursive: true, force: true }))
   const stop = async (): Promise<void> => {
     process.off('exit', endWithParent)
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
@@ -82,12 +90,13 @@ function anvilBinary(): string {
 }
 
 function argumentsOf(options: AnvilOptions): string[] {
-  const { blockTimeSeconds, noMining = false, chainId = 31_337, port = 0, hardfork } = options
+  const { blockTimeSeconds, noMining = false, chainId = 31_337, port = 0, hardfork, keepsHistory = true } = options
   return [
     ...['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId)],
     ...(blockTimeSeconds === undefined ? [] : ['--block-time', String(blockTimeSeconds)]),
     ...(noMining ? ['--no-mining'] : []),
     ...(hardfork === undefined ? [] : ['--hardfork', hardfork]),
+    ...(keepsHistory ? [] : ['--prune-history']),
   ]
 }
 

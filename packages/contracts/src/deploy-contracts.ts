@@ -8,7 +8,7 @@ import {
   walletActions,
   zeroAddress,
 } from 'viem'
-import { privateKeyToAccount } from 'viem/accounts'
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { marketplaceAbi, marketplaceBytecode } from '../artifacts/Marketplace.ts'
 import { marketplaceV1Abi, marketplaceV1Bytecode } from '../artifacts/MarketplaceV1.ts'
 import { testUsdcAbi, testUsdcBytecode } from '../artifacts/TestUsdc.ts'
@@ -18,8 +18,8 @@ const DAY_SECONDS = 86_400
 
 export interface DeployContractsOptions {
   readonly rpcUrl: string
-  /** Pays for the deployment and has no rights afterwards. */
-  readonly privateKey: Hex
+  /** Pays for the deployment and has no rights afterwards: a key, or the account of one. */
+  readonly privateKey: Hex | PrivateKeyAccount
   /** A token that is there already. @default a `TestUsdc` is deployed */
   readonly usdc?: Address
   /** One proof is due in each. @default 86400 */
@@ -61,7 +61,8 @@ export interface DeployedContracts {
  * const { usdc, marketplace } = await deployContracts({ rpcUrl: anvil.rpcUrl, privateKey: ANVIL_KEY })
  */
 export async function deployContracts(options: DeployContractsOptions): Promise<DeployedContracts> {
-  const account = privateKeyToAccount(options.privateKey)
+  const { privateKey } = options
+  const account = typeof privateKey === 'string' ? privateKeyToAccount(privateKey) : privateKey
   const client = openClient(options.rpcUrl, account)
   const { version = 2, firstDealId = 1n } = options
   const deployed = async (hash: Hex): Promise<{ address: Address; blockNumber: bigint }> => {

@@ -1,8 +1,9 @@
-import { parseEventLogs, type TransactionReceipt, toFunctionSelector, zeroHash } from 'viem'
+import { parseEventLogs, type TransactionReceipt, zeroHash } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { challengedLeaves } from './challenge/challenge.ts'
 import { marketplaceAbi } from './contracts.ts'
 import { dealSteps } from './testing/deal-steps.ts'
+import { errorNameOf } from './testing/error-selectors.ts'
 import { type Actor, type Fixture, openFixture, PERIOD } from './testing/marketplace-fixture.ts'
 
 let fixture: Fixture
@@ -18,19 +19,11 @@ afterAll(() => fixture.stop())
 const { piece, propose, activeDeal, accept, provePeriod } = dealSteps(() => fixture)
 const terms = { duration: 5n * BigInt(PERIOD), totalPayment: 5_000n }
 
-const errorNames = new Map(
-  marketplaceAbi.flatMap((entry) => {
-    if (entry.type !== 'error') return []
-    const inputs: readonly { readonly type: string }[] = entry.inputs
-    return [[toFunctionSelector(`${entry.name}(${inputs.map(({ type }) => type).join()})`), entry.name] as const]
-  }),
-)
-
 /** Which deals a batch skipped, and the names of the errors that it gives as reasons. */
 function skippedIn({ logs }: TransactionReceipt) {
   return parseEventLogs({ abi: marketplaceAbi, eventName: 'Skipped', logs }).map(({ args }) => [
     args.dealId,
-    errorNames.get(args.reason),
+    errorNameOf(args.reason),
   ])
 }
 

@@ -99,7 +99,10 @@ describe('payments', () => {
     'cannot be drawn twice by calling %s from inside one',
     async (functionName) => {
       const { client1, prover, stranger } = fixture
-      const target = functionName === 'withdrawDeal' ? await propose(terms) : dealId
+      // Another deal that is owed to both sides, so that a call that gets through would pay.
+      const other = await activeDeal(terms)
+      await fixture.passSeconds(PERIOD)
+      const target = functionName === 'withdrawDeal' ? await propose(terms) : other
       const data = encodeFunctionData({ abi: marketplaceAbi, functionName, args: [target] })
       const read = (name: 'calls' | 'callsThatWorked') =>
         fixture.client.readContract({ ...token(), functionName: name })
@@ -107,10 +110,12 @@ describe('payments', () => {
       await tell('callBack', [fixture.marketplace, data])
       const before = await fixture.balance(prover.address)
       await stranger.send('settle', [dealId])
+      await provePeriod(dealId)
       await client1.send('extendDeal', [dealId, BigInt(PERIOD), 5n])
       await client1.send('endDeal', [dealId])
       await tell('callBack', [zeroAddress as Address, '0x'])
-      expect((await fixture.balance(prover.address)) - before).toBe(1_000n)
+      // Two periods, and the bond without the two that were missed: the extension has begun.
+      expect((await fixture.balance(prover.address)) - before).toBe(2_080n)
       expect((await read('calls')) - callsBefore).toBeGreaterThanOrEqual(4n)
       expect(await read('callsThatWorked')).toBe(0n)
     },

@@ -220,6 +220,10 @@ describe('the header of a block', () => {
       'a miner of 21 bytes': toRlp(fields.map((field, index) => (index === 2 ? `${field}00` : field)) as Hex[]),
       'a parent of 31 bytes': toRlp(fields.map((field, index) => (index === 0 ? field.slice(0, -2) : field)) as Hex[]),
       'extra data of 56 bytes': changed({ extraData: `0x${'aa'.repeat(56)}` }),
+      // Its maker chooses the bytes of extra data: read as short, this one would end before a mixHash of the maker's own.
+      'a mixHash inside of extra data': changed({
+        extraData: concat([`0x${'aa'.repeat(55)}`, '0xa0', seed, '0x88', `0x${'aa'.repeat(30)}`]),
+      }),
       'a list in its place': toRlp(fields.map((field, index) => (index === FIELDS.extraData ? [field, seed] : field))),
       'a string, not a list': toRlp(header),
       'one byte after it': concat([header, '0x00']),

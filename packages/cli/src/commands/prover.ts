@@ -18,17 +18,22 @@ Environment variables (defaults in parentheses):
                                         confirmed, in milliseconds (5000).
   LADE_PROVER_PARK_HOURS                How long a piece is stored while it is in
                                         no data set, in hours (24).
-  LADE_PROVER_CHAIN_RPC,                Chain, contract and account for onchain
-  LADE_PROVER_MARKETPLACE,              deals (none). Set all three or none.
-  LADE_PROVER_KEY
+  LADE_PROVER_CHAIN_RPC,                Chain, contracts and account for onchain
+  LADE_PROVER_MARKETPLACE,              deals (none). Set all three or none. Contracts
+  LADE_PROVER_KEY                       are comma-separated: addresses, or paths of
+                                        address files (*.json).
   LADE_PROVER_CHAIN_ID                  The only chain that is accepted (any).
   LADE_PROVER_LEAST_USDC_PER_GIB_DAY    The least pay of an accepted deal, in USDC
                                         per day and GiB of padded bytes (0.00005).
                                         0 also accepts unpaid deals.
   LADE_PROVER_CLIENTS                   Accounts whose deals are accepted (any).
+  LADE_PROVER_BOND_MAX_USDC             The most USDC that is put up as bonds at a
+                                        time (0: accept no deal with a bond).
   LADE_PROVER_TERM_MAX_DAYS             The longest term of an accepted deal (1830).
   LADE_PROVER_FEE_CAP_GWEI              The highest fee per unit of gas (500).
                                         Transactions wait while gas costs more.
+  LADE_PROVER_BATCH_GAS                 The most gas of a transaction that serves many
+                                        deals (16777216).
   LADE_PROVER_USDC_PER_COIN             The price in USDC of one coin that gas is
                                         paid in (none). With it, deals are proved
                                         only while they pay more than their gas.`

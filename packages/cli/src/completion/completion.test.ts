@@ -32,7 +32,7 @@ describe('lade complete', () => {
     expect(await complete('keys', 'ro')).toEqual(['rotate', ':4'])
     expect(await complete('deals', '')).toEqual(['extend', 'redundancy', 'proofs', ':4'])
     expect(await complete('deals', 'extend', '--d')).toEqual(['--days', ':4'])
-    expect(await complete('cha')).toEqual(['challenge', ':4'])
+    expect(await complete('cha')).toEqual(['challenge', 'chain', ':4'])
   })
 
   it('does not offer what is hidden', async () => {
@@ -112,7 +112,8 @@ describe('lade completion bash', () => {
   it('evaluates nothing of what was typed', async () => {
     const typed = ['put', '$(touch evaluated)', '`touch evaluated`', "it's", '--js']
     expect(await completeInBash(typed)).toEqual([['--json']])
-    expect((await readdir(dir)).sort()).toEqual(['lade', 'script'])
+    // The folder is a home as well, with the cache of `lade`.
+    expect((await readdir(dir)).sort()).toEqual(['.cache', 'lade', 'script'])
   })
 })
 

@@ -13,7 +13,7 @@ import {
 } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 
-/** One period of a devnet: short enough to see proofs come, long enough for a prover to keep up with a few dozen deals. */
+/** One period of a devnet: short enough to see proofs come, long enough for a prover to keep up with hundreds of deals. */
 export const PROVING_PERIOD_SECONDS = 60
 const ACCEPTANCE_WINDOW_SECONDS = 600
 const BLOCK_SECONDS = 1

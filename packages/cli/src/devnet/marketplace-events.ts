@@ -63,7 +63,9 @@ function sentenceOf(event: MarketplaceEvent, names: ReadonlyMap<string, string>)
       return `${deal} proposed to ${nameOf(prover)}: ${size} for ${formatSeconds(Number(duration))}, ${formatUsdc(totalPayment)}`
     }
     case 'DealAccepted':
-      return event.args.bond === 0n ? `${deal} accepted` : `${deal} accepted with a bond of ${formatUsdc(event.args.bond)}`
+      return event.args.bond === 0n
+        ? `${deal} accepted`
+        : `${deal} accepted with a bond of ${formatUsdc(event.args.bond)}`
     case 'DealWithdrawn':
       return `${deal} withdrawn, ${formatUsdc(event.args.refund)} back`
     case 'DealExtended':

@@ -9,6 +9,8 @@ import type { SourceFile } from './source-item.ts'
  * @throws {LadeError} `source_changed` when it is not what was listed, or changes meanwhile.
  */
 export async function readWhole(file: SourceFile, readFile: ReadFile): Promise<Uint8Array<ArrayBuffer>> {
+  const whole = await file.readAtOnce?.()
+  if (whole !== undefined) return whole
   const source = await file.open()
   try {
     if (source.sizeBytes !== file.sizeBytes || source.fingerprint !== file.fingerprint) throw changed(file.path)

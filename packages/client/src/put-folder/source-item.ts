@@ -11,6 +11,8 @@ export interface SourceFile {
   /** What a put of the file alone takes. */
   readonly source: PutSource
   open(): Promise<KnownSource>
+  /** All bytes of a small file where there is a faster way than to open it; undefined where there is none now, or it has changed. */
+  readAtOnce?(): Promise<Uint8Array<ArrayBuffer> | undefined>
 }
 
 /** Something in a folder that is put. */

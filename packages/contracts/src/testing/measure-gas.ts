@@ -3,7 +3,7 @@ import { type Fixture, openFixture, PERIOD } from './marketplace-fixture.ts'
 import { type Piece, uniformPiece } from './pieces.ts'
 
 /** How many deals a batch has. */
-export const BATCH = 20
+const BATCH = 20
 /** 32 bytes a leaf: 1 MiB, 1 GiB and 32 GiB. */
 export const HEIGHTS = { '1 MiB': 15, '1 GiB': 25, '32 GiB': 30 } as const
 

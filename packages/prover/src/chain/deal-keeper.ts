@@ -4,7 +4,7 @@ import type { ChainAccount } from './chain-account.ts'
 import type { ChainLimits } from './chain-limits.ts'
 import { ChainPace } from './chain-pace.ts'
 import { pieceOfDeal } from './check-piece.ts'
-import { type Deal, type Head, isPastProving, nameOf, stepOf } from './deal.ts'
+import { type CallKind, type Deal, type Head, isPastProving, nameOf, stepOf } from './deal.ts'
 import type { DealMetrics } from './deal-metrics.ts'
 import { DealSelection, type DealTask } from './deal-selection.ts'
 import { DealSender } from './deal-sender.ts'
@@ -12,7 +12,7 @@ import { DealWatch } from './deal-watch.ts'
 import { FeeTooHighError } from './fees.ts'
 import type { FollowedContract } from './followed-contract.ts'
 import { GasUse } from './gas-use.ts'
-import type { CallKind, Marketplace } from './marketplace/marketplace.ts'
+import type { Marketplace } from './marketplace/marketplace.ts'
 import { planRound } from './round-plan.ts'
 
 export interface DealKeeperOptions {
@@ -171,6 +171,7 @@ export class DealKeeper {
   #drop(deal: Deal): void {
     this.#promised.delete(nameOf(deal))
     this.#undrawn.delete(nameOf(deal))
+    this.#sender.drop(deal)
     this.#selection.drop(deal)
   }
 

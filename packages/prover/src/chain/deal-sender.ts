@@ -4,13 +4,13 @@ import type { PieceStore } from '../pieces/piece-store.ts'
 import { type ChainAccount, type EncodedCall, isOfTheChain, isUnheard, type Refused } from './chain-account.ts'
 import type { ChainLimits } from './chain-limits.ts'
 import type { ChainPace } from './chain-pace.ts'
-import { type Deal, type Head, nameOf } from './deal.ts'
+import { type CallKind, type Deal, type Head, nameOf } from './deal.ts'
 import { DealCalls, proofsWithin, type ReadyTask } from './deal-calls.ts'
 import type { DealMetrics } from './deal-metrics.ts'
 import type { DealSelection, DealTask } from './deal-selection.ts'
 import type { FollowedContract } from './followed-contract.ts'
 import { dealsWithin, gasLimitOf, mostGasOf } from './gas-limit.ts'
-import type { CallKind, DealProof, ProverCall } from './marketplace/marketplace.ts'
+import type { DealProof, ProverCall } from './marketplace/marketplace.ts'
 import type { MinedResult, SendResult } from './transactions.ts'
 
 /** A deal that could not be served is looked at again after this, in seconds. */
@@ -55,6 +55,11 @@ export class DealSender {
 
   #dealsWithin({ marketplace, gasUse }: FollowedContract, kind: CallKind, head: Head): number {
     return marketplace.takesMany(kind) ? dealsWithin(gasUse.of(kind), head, this.#options.limits.mostGasForMany) : 1
+  }
+
+  /** Notes that a deal asks nothing any more. */
+  drop(deal: Deal): void {
+    this.#leftOut.delete(nameOf(deal))
   }
 
   /** False when something was left for the next round. */

@@ -40,6 +40,22 @@ describe('DealWatch', () => {
     expect(watch.due(100_000n, 1100)).toEqual(next)
   })
 
+  test('is complete once every deal was read', () => {
+    const watch = new DealWatch(5n)
+    expect(watch.isComplete).toBe(false)
+    watch.due(4n, 1000)
+    expect(watch.isComplete).toBe(true)
+    watch.due(6n, 1000)
+    watch.isRead(deal(5n))
+    expect(watch.isComplete).toBe(false)
+    watch.isIdle(deal(6n), 1000)
+    expect(watch.isComplete).toBe(true)
+    watch.due(5000n, 1000)
+    for (const dealId of watch.due(5000n, 1000)) watch.isRead(deal(dealId))
+    // A thousand at a time.
+    expect(watch.isComplete).toBe(false)
+  })
+
   test('reads what only somebody else can change once an hour', () => {
     const watch = new DealWatch(1n)
     watch.due(1n, 1000)

@@ -94,6 +94,9 @@ interface WaitStep {
   readonly isUndrawn?: true
 }
 
+/** What a prover can do about a deal. */
+export type CallKind = 'accept' | 'open' | 'prove' | 'settle'
+
 /** The period of a deal that runs at a time, as the contract will have it once it has accounted for what was missed. */
 export interface Period {
   readonly start: number

@@ -1,4 +1,4 @@
-import type { CallKind } from './marketplace/marketplace.ts'
+import type { CallKind } from './deal.ts'
 
 /** How much gas a contract's calls can be expected to use for one deal: as much as the last one did. Chains count gas in different ways. */
 export class GasUse {

@@ -87,9 +87,10 @@ export class PieceStore {
   /** Gives the bytes their name. Once this resolves the piece outlives a loss of power; when it fails they are gone. */
   async keep(pending: PendingPiece): Promise<HeldPiece> {
     const { pieceCid, root, rawSizeBytes, level } = pending
-    await this.#removing.get(pieceCid)
+    // Before anything is waited for: a removal that begins now would take these bytes, too.
     this.#keeping.set(pieceCid, (this.#keeping.get(pieceCid) ?? 0) + 1)
     try {
+      await this.#removing.get(pieceCid)
       if (level !== undefined) await this.levels.write(pieceCid, level)
       await rename(pending.path, join(this.#pieceDir, pieceCid))
       await syncDirectory(this.#pieceDir)

@@ -13,9 +13,9 @@ export async function sentBy({ chain }: ChainHarness, address: string) {
   const transactions = blocks.flatMap((block) => block.transactions)
   const own = transactions.filter(({ from }) => from === address.toLowerCase())
   return Promise.all(
-    own.map(async ({ hash, type, input, maxFeePerGas }) => {
+    own.map(async ({ hash, type, input, gas, maxFeePerGas }) => {
       const { gasUsed } = await chain.getTransactionReceipt({ hash })
-      return { type, maxFeePerGas, gasUsed, functionName: functionNameOf(input) }
+      return { type, maxFeePerGas, gas, gasUsed, functionName: functionNameOf(input) }
     }),
   )
 }

@@ -21,6 +21,7 @@ export function heldRecords(records: RecordStore, endsAt: () => number | undefin
       preview: (request) => quotas.preview(held(request)),
       commit: (commit) => quotas.commit(held(commit)),
       commitAtOnce: ({ admit, commit }) => quotas.commitAtOnce({ admit: held(admit), commit: held(commit) }),
+      commitTogether: ({ admit, commits }) => quotas.commitTogether({ admit: held(admit), commits: commits.map(held) }),
       release: (request) => quotas.release(held(request)),
       usage: (request) => quotas.usage(held(request)),
     },

@@ -33,14 +33,28 @@ export const addressForm: SettingForm<`0x${string}`> = {
     .transform(checksumAddress),
 }
 
-/** Addresses of contracts, comma-separated, each once; given back as `addressForm` does. */
-export const addressesForm: SettingForm<readonly `0x${string}`[]> = {
-  accepts: `${addressForm.accepts}; or several of them, comma-separated, each once`,
+/** A contract, by its address or by the path of the address file that its deployment left. */
+export type NamedContract =
+  | { readonly address: `0x${string}`; readonly path?: undefined }
+  | { readonly address?: undefined; readonly path: string }
+
+/** Contracts, comma-separated; a path is one that ends in `.json`. */
+export const contractsForm: SettingForm<readonly NamedContract[]> = {
+  accepts: `${addressForm.accepts}; or the path of an address file (*.json); or several of these, comma-separated`,
   schema: z
     .string()
-    .transform((text) => text.split(',').map((address) => address.trim()))
-    .pipe(z.array(addressForm.schema))
-    .refine((addresses) => new Set(addresses).size === addresses.length),
+    .transform((text) => text.split(',').map((named) => named.trim()))
+    .pipe(
+      z.array(
+        z.union([
+          addressForm.schema.transform((address) => ({ address })),
+          z
+            .string()
+            .regex(/^[^\0]+\.json$/)
+            .transform((path) => ({ path })),
+        ]),
+      ),
+    ),
 }
 
 /** An amount of USDC with up to six digits behind the point, more than nothing; gives it in units of 10⁻⁶ USDC. */

@@ -1,8 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { ConfigError } from '@lade/node/settings'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Config, configurationTables, flagOf, readConfig, SETTINGS, type Setting } from './config.ts'
 
 const MB = 1_048_576
@@ -321,14 +323,41 @@ describe('readConfig', () => {
     const [first, second] = [env.LADE_MARKETPLACE, `0x${'44'.repeat(20)}`]
     const several = { ...env, LADE_MARKETPLACE: `${first}, ${second}` }
     expect(read(several).chain?.marketplace?.contracts).toEqual([first, second])
-    for (const addresses of [`${first},${first}`, `${first},`, `${first},0x12`]) {
-      expect(refusal({ ...env, LADE_MARKETPLACE: addresses })).toContain('comma-separated, each once')
+    expect(refusal({ ...env, LADE_MARKETPLACE: `${first},${first}` })).toBe(
+      `LADE_MARKETPLACE names the contract ${first} twice.`,
+    )
+    for (const addresses of [`${first},`, `${first},0x12`]) {
+      expect(refusal({ ...env, LADE_MARKETPLACE: addresses })).toContain('or several of these, comma-separated')
     }
     const { LADE_CHAIN_KEY: _key, ...keyless } = env
     expect(refusal(keyless)).toBe('LADE_MARKETPLACE is set, so LADE_CHAIN_KEY must be set as well.')
     for (const key of [`0x${'00'.repeat(32)}`, `0x${'ff'.repeat(32)}`, '33'.repeat(32)]) {
       expect(refusal({ ...env, LADE_CHAIN_KEY: key })).toContain('LADE_CHAIN_KEY is invalid (its value is not shown)')
     }
+  })
+
+  it('reads contracts from the address files of their deployments', () => {
+    const dir = mkdtempSync(join(tmpdir(), 'lade-config-'))
+    onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+    const [usdc, newer, older] = ['11', '22', '33'].map((digits) => `0x${digits.repeat(20)}`)
+    const writeFile = (name: string, facts: object) => writeFileSync(join(dir, name), JSON.stringify(facts))
+    writeFile('new.json', { chainId: 8453, usdc, marketplace: newer, version: 2, firstDealId: '51' })
+    writeFile('other-chain.json', { chainId: 1, marketplace: older })
+    writeFile('other-token.json', { chainId: 8453, usdc: older, marketplace: older })
+    const env = {
+      LADE_CHAIN_RPC: 'https://rpc.example',
+      LADE_USDC: usdc,
+      LADE_MARKETPLACE: `new.json,${older}`,
+      LADE_CHAIN_KEY: `0x${'33'.repeat(32)}`,
+    }
+    const inDir = (more: object) => readConfig({ env: { ...env, ...more }, cwd: dir })
+    expect(inDir({}).chain).toMatchObject({ chainId: 8453, marketplace: { contracts: [newer, older] } })
+    const refused = (more: object) => expect(() => inDir(more))
+    refused({ LADE_MARKETPLACE: 'absent.json' }).toThrow('names absent.json, which cannot be read (ENOENT).')
+    refused({ LADE_CHAIN_ID: '1' }).toThrow('names new.json, which is of chain 8453, not of chain 1.')
+    refused({ LADE_MARKETPLACE: 'new.json,other-chain.json' }).toThrow('which is of chain 1, not of chain 8453.')
+    refused({ LADE_MARKETPLACE: 'other-token.json' }).toThrow(`is paid in ${older}, not in ${usdc}.`)
+    refused({ LADE_MARKETPLACE: `new.json,${newer}` }).toThrow(`names the contract ${newer} twice.`)
   })
 
   it('takes the mail server and the sender, also where signup does not need them', () => {

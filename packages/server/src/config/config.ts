@@ -3,9 +3,10 @@ import { DAY_MS, HOUR_MS } from '@lade/core/time'
 import type { SecretString } from '@lade/node/settings'
 import { refuseContradictions } from './contradictions.ts'
 import type { MailSender, SmtpServer } from './mail-forms.ts'
+import { readMarketplaces } from './marketplaces.ts'
 import { type TraceExport, traceExportOf } from './otel-variables.ts'
 import type { ProverSetting } from './prover-forms.ts'
-import { readSettings, type SettingSources } from './read-settings.ts'
+import { type ReadSettings, readSettings, type SettingSources } from './read-settings.ts'
 import type { OldNameInUse } from './renamed-settings.ts'
 import { MEGABYTE } from './setting-forms.ts'
 import type { SettingValues } from './settings.ts'
@@ -172,7 +173,8 @@ export interface ConfigSources extends SettingSources {
  * Reads the whole configuration from the environment and the flags; a flag wins over its variable.
  *
  * Nothing is ignored: a wrong value, an empty one, an unknown `LADE_…` variable, and a value that asks for a driver that
- * this build does not have each stop the start. Reads no file and touches no disk.
+ * this build does not have each stop the start. Reads no file but the address files
+ * that `LADE_MARKETPLACE` names.
  *
  * @param sources.flags - by flag name without its dashes, such as `{ 'sponsored-file-mb': '50' }`.
  * @throws {ConfigError} with one sentence, for the first setting that is wrong.
@@ -235,7 +237,7 @@ export function readConfig(sources: ConfigSources): Config {
       termDays: values.tokenFileDays,
     },
     termMaxDays: values.termMaxDays,
-    ...chainOf(values),
+    ...chainOf(settings, cwd),
     denylists: values.denylists.map((file) => resolve(cwd, file)),
     trustedProxies: values.trustedProxies,
     trustedHosts: values.trustedHosts,
@@ -274,11 +276,13 @@ function mailOf({ smtpUrl: server, mailFrom: from }: SettingValues): Pick<Config
   return server === undefined || from === undefined ? {} : { mail: { server, from } }
 }
 
-function chainOf(values: SettingValues): Pick<Config, 'chain'> {
-  const { chainRpc: rpcUrl, chainId, usdc, usdcPerGib } = values
+function chainOf(settings: ReadSettings, cwd: string): Pick<Config, 'chain'> {
+  const { values } = settings
+  const { chainRpc: rpcUrl, usdc, usdcPerGib } = values
   if (rpcUrl === undefined || usdc === undefined) return {}
   const microUsdcPerGib = usdcPerGib ?? DEFAULT_MICRO_USDC_PER_GIB
-  const marketplace = marketplaceOf(values)
+  const { contracts, chainId } = readMarketplaces(settings, cwd)
+  const marketplace = marketplaceOf(values, contracts)
   return {
     chain: {
       rpcUrl,
@@ -292,9 +296,12 @@ function chainOf(values: SettingValues): Pick<Config, 'chain'> {
   }
 }
 
-function marketplaceOf(values: SettingValues): NonNullable<Config['chain']>['marketplace'] {
-  const { marketplace: contracts, chainKey: privateKey } = values
-  if (contracts === undefined || privateKey === undefined) return undefined
+function marketplaceOf(
+  values: SettingValues,
+  contracts: readonly `0x${string}`[],
+): NonNullable<Config['chain']>['marketplace'] {
+  const { chainKey: privateKey } = values
+  if (contracts.length === 0 || privateKey === undefined) return undefined
   return {
     contracts,
     privateKey,

@@ -1,5 +1,5 @@
 import { MAX_COPIES } from '@lade/core/wire'
-import { addressesForm, addressForm, chainKeyForm, rpcForm, usdcForm, usdcPriceForm } from './chain-forms.ts'
+import { addressForm, chainKeyForm, contractsForm, rpcForm, usdcForm, usdcPriceForm } from './chain-forms.ts'
 import { mailFromForm, smtpForm } from './mail-forms.ts'
 import { proversForm } from './prover-forms.ts'
 import {
@@ -320,11 +320,11 @@ export const SETTINGS = {
     meaning:
       'How much all wallets that use one IP address (IPv6: one /64) may upload together per UTC day, in MiB. A wallet whose own quota is higher has that. Used with LADE_CHAIN_RPC.',
   }),
-  marketplace: setting(addressesForm, {
+  marketplace: setting(contractsForm, {
     name: 'LADE_MARKETPLACE',
     shownDefault: 'unset, so deals exist only in Lade, not onchain',
     meaning:
-      'The marketplace contract, which records a deal for every copy that a prover stores. Several, comma-separated: new deals are made with the first, and deals of the others are kept until they end.',
+      'The marketplace contract, which records a deal for every copy that a prover stores, or the address file that lade chain deploy wrote. Several, comma-separated: new deals are made with the first, and deals of the others are kept until they end.',
   }),
   chainKey: setting(chainKeyForm, {
     name: 'LADE_CHAIN_KEY',

@@ -28,7 +28,7 @@ export async function recoverEscrow(round: ProposerRound, unsettled: readonly Tr
 /** @param open - how many transactions wait for a block; it grows. */
 async function recoverFrom(round: ProposerRound, contract: RoundContract, open: { count: number }): Promise<void> {
   const canEnd = (await contract.version()) !== 1
-  for (const due of await round.escrow.due({ contract: contract.id, canEnd, now: round.now(), limit: SLICE })) {
+  for (const due of await round.escrow.due({ contract: contract.id, now: round.now(), limit: SLICE })) {
     const deal = await contract.deal(BigInt(due.onchainId))
     const outcome = deal === undefined ? undefined : dueRecovery(deal, { isNeeded: due.isNeeded, canEnd })
     const name = { contract: contract.id, onchainId: due.onchainId }
@@ -37,7 +37,7 @@ async function recoverFrom(round: ProposerRound, contract: RoundContract, open: 
       continue
     }
     if (deal.state !== due.state) {
-      const read = { state: deal.state, isNeeded: due.isNeeded, nextAt: round.now() }
+      const read = { state: deal.state, nextAt: round.now() }
       await round.escrow.checked({ ...name, ...read, now: round.now() })
     }
     if (open.count >= MAX_OPEN) return
@@ -63,7 +63,7 @@ async function lookLater(
   const now = round.now()
   if (deal === undefined) {
     round.trouble(`The contract ${name.contract} has no deal ${name.onchainId}.`)
-    await round.escrow.checked({ ...name, state: due.state, isNeeded: due.isNeeded, nextAt: now + GONE_WAIT_MS, now })
+    await round.escrow.checked({ ...name, state: due.state, nextAt: now + GONE_WAIT_MS, now })
     return
   }
   const isConfirmed = deal.state === due.finalState
@@ -72,5 +72,5 @@ async function lookLater(
   const dueAt = isOver ? now + UNCONFIRMED_WAIT_MS : Math.min(now, deal.asOf) + lookAgainInMs
   const lookAt = Math.max(now + MIN_WAIT_MS, isConfirmed ? dueAt : Math.min(dueAt, now + UNCONFIRMED_WAIT_MS))
   const nextAt = isOver && isConfirmed ? null : lookAt
-  await round.escrow.checked({ ...name, state: deal.state, isNeeded: due.isNeeded, nextAt, now })
+  await round.escrow.checked({ ...name, state: deal.state, nextAt, now })
 }

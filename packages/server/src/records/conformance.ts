@@ -47,6 +47,7 @@ import { servingCases } from './conformance/serving-cases.ts'
 import { sessionCases } from './conformance/session-cases.ts'
 import { statusCases } from './conformance/status-cases.ts'
 import { takedownCases } from './conformance/takedown-cases.ts'
+import { togetherCases } from './conformance/together-cases.ts'
 import { tokenCases } from './conformance/token-cases.ts'
 import type { RecordStore } from './record-store.ts'
 
@@ -77,6 +78,7 @@ export function describeRecordStore(name: string, subject: RecordStoreSubject): 
     const titles = new Set<string>()
     const cases = casesOf(subject, titles)
     describe('reservations and charges', () => quotaCases(cases))
+    describe('uploads that are recorded together', () => togetherCases(cases))
     describe('uploads whose size is not known', () => growthCases(cases))
     describe('uploads in several requests', () => openUploadCases(cases))
     describe('files of a day, and networks', () => dayCases(cases))

@@ -83,19 +83,18 @@ export interface EscrowRecords {
     now: number
   }): Promise<boolean>
   /**
-   * Deals to be read now: those whose time has come, and proposed ones whose copy has ended; where the contract `canEnd` deals, also active
-   * ones. None that a transaction is under way for. Those that wait longest come first.
+   * Deals to be read now: those whose time has come, which it has when their copy ends, and proposed ones whose copy has ended. None that a
+   * transaction is under way for. Those that wait longest come first.
    */
-  due(request: { contract: string; canEnd: boolean; now: number; limit: number }): Promise<readonly EscrowToCheck[]>
+  due(request: { contract: string; now: number; limit: number }): Promise<readonly EscrowToCheck[]>
   /**
-   * This is the state that was read, and whether the deal was needed then; the next look is then, or never for null, or when its copy ends.
-   * The status of the deals of files follows from it.
+   * This is the state that was read; the next look is then, or when its copy ends, or never for null. The status of the deals of files
+   * follows from it.
    */
   checked(request: {
     contract: string
     onchainId: string
     state: EscrowState
-    isNeeded: boolean
     nextAt: number | null
     now: number
   }): Promise<void>

@@ -21,6 +21,9 @@ export interface AdmitRequest {
   readonly now: number
 }
 
+/** What several uploads of one principal have in common. */
+export type AdmitAll = Omit<AdmitRequest, 'key' | 'sizeBytes'>
+
 /** In answers of the quota: absent where it is `usedBytes` of the `capBytes` that were asked about. */
 export interface WithDay {
   readonly day?: DayLeft

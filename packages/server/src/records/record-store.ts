@@ -19,7 +19,7 @@ import type { LimitRecords } from './limit-records.ts'
 import type { LoginCodeRecords } from './login-code-records.ts'
 import type { OpenUploadCompletion, OpenUploadRecords } from './open-upload-records.ts'
 import type { OfferRecords, PlacedStatus, Placement, PlacementRecords } from './placement-records.ts'
-import type { AdmitRequest, ReserveOutcome, ReserveRequest, WithDay } from './quota-requests.ts'
+import type { AdmitAll, AdmitRequest, ReserveOutcome, ReserveRequest, WithDay } from './quota-requests.ts'
 import type { SessionRecords } from './session-records.ts'
 import type { TakedownRecords } from './takedown-records.ts'
 import type { TokenRecords } from './token-records.ts'
@@ -130,7 +130,7 @@ export type {
   UnreconciledPiece,
   WaitingFile,
 } from './placement-records.ts'
-export type { AdmitRequest, ReserveOutcome, ReserveRequest } from './quota-requests.ts'
+export type { AdmitAll, AdmitRequest, ReserveOutcome, ReserveRequest } from './quota-requests.ts'
 export type {
   CountedSignup,
   SessionOpening,
@@ -367,6 +367,16 @@ export interface QuotaRecords {
   preview(request: AdmitRequest): Promise<ReserveOutcome>
   /** `reserve` and `commit` in one transaction, for an upload whose bytes are all here. Leaves no reservation, however it ends. */
   commitAtOnce(request: { readonly admit: AdmitRequest; readonly commit: FileCommit }): Promise<AtOnceOutcome>
+  /**
+   * `commitAtOnce` of several uploads of one principal, in one transaction: each is recorded or refused by itself, in their order, as if they came
+   * one after another.
+   *
+   * @throws when one cannot be decided about at all: then nothing is recorded of any.
+   */
+  commitTogether(request: {
+    readonly admit: AdmitAll
+    readonly commits: readonly FileCommit[]
+  }): Promise<readonly AtOnceOutcome[]>
   /**
    * Returns a reservation; bytes that it had claimed and that nobody else needs become a discard. Idempotent.
    *

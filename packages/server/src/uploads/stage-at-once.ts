@@ -4,16 +4,27 @@ import type { BodyBill } from '@lade/node/budget/body-bill'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { type VerifiedBody, verifyWhole } from '../blobs/receive.ts'
 import type { ProverStaging } from '../placement/stage-at-prover.ts'
-import type { RecordStore } from '../records/record-store.ts'
-import { type AdmitInput, agreeTerms, quotaRefusal, type SizedHead } from './admit-upload.ts'
+import type { FileCommit, RecordStore } from '../records/record-store.ts'
+import { type AdmitInput, agreeTerms, quotaRefusal, type SizedHead, type Terms } from './admit-upload.ts'
 import { settleBill, settleFailedBill } from './body-bills.ts'
-import { checkedUploadOf, fileCommitOf, type StagedUpload, stagedBy } from './file-commit.ts'
+import { checkedUploadOf, fileCommitOf, type StagedUpload, stagedBy, type VerifiedUpload } from './file-commit.ts'
 import { type RefuseBlockedDeps, recordUnblocked, refuseBlockedHead } from './refuse-blocked.ts'
 
 export interface AtOnceDeps extends RefuseBlockedDeps {
   readonly records: RecordStore
   readonly blobs: BlobStore | undefined
   readonly proverStaging: ProverStaging
+}
+
+export type AtOnceInput = Omit<AdmitInput, 'isStorageBound'> & {
+  readonly head: SizedHead
+  readonly bill?: BodyBill | undefined
+}
+
+/** An upload that is to be recorded, and what it is recorded as. */
+export interface VerifiedAtOnce {
+  readonly upload: VerifiedUpload
+  readonly commit: FileCommit
 }
 
 /**
@@ -27,17 +38,41 @@ export interface AtOnceDeps extends RefuseBlockedDeps {
  */
 export async function stageAtOnce(
   deps: AtOnceDeps,
-  input: Omit<AdmitInput, 'isStorageBound'> & { readonly head: SizedHead; readonly bill?: BodyBill | undefined },
+  input: AtOnceInput,
   takeBody: () => Uint8Array,
 ): Promise<StagedUpload> {
   const { tier, head, bill } = input
   const now = deps.now()
-  const { termDays, admit } = agreeTerms({ ...input, isStorageBound: deps.blobs !== undefined }, now)
+  const terms = agreeTerms({ ...input, isStorageBound: deps.blobs !== undefined }, now)
   const uploader = { principal: tier.principal, cid: head.cid }
   await refuseBlockedHead(deps, uploader, head)
   await deps.blobs?.requireRoom(head.sizeBytes)
 
-  const inline = takeBody()
+  const { upload, commit } = await verifyAtOnce(deps, input, { terms, inline: takeBody(), now })
+  try {
+    const outcome = await recordUnblocked(deps, uploader, checkedUploadOf(commit), (takedownRevision) =>
+      deps.records.quotas.commitAtOnce({ admit: terms.admit, commit: { ...commit, takedownRevision } }),
+    )
+    const staged = stagedBy(outcome, upload, now)
+    settleBill(bill, staged)
+    return staged
+  } catch (error) {
+    settleFailedBill(bill, error)
+    throw error
+  }
+}
+
+/**
+ * Verifies the body of an upload that is recorded in one step.
+ *
+ * @throws {LadeError} `digest_mismatch`, `cid_mismatch`, `invalid_car`, `incomplete_dag`, and before them what the quota says.
+ */
+export async function verifyAtOnce(
+  deps: AtOnceDeps,
+  { tier, head, bill }: AtOnceInput,
+  { terms, inline, now }: { readonly terms: Terms; readonly inline: Uint8Array; readonly now: number },
+): Promise<VerifiedAtOnce> {
+  const { termDays, admit } = terms
   let body: VerifiedBody
   try {
     body = verifyWhole(inline, {
@@ -58,16 +93,5 @@ export async function stageAtOnce(
   const { sha256 } = body.digests
   const dealId = deps.proverStaging.dealId({ principal: tier.principal, key: head.cid.key, object: sha256 })
   const upload = { tier, head, termDays, ...body, dealId, inline }
-  const commit = fileCommitOf(upload, now)
-  try {
-    const outcome = await recordUnblocked(deps, uploader, checkedUploadOf(commit), (takedownRevision) =>
-      deps.records.quotas.commitAtOnce({ admit, commit: { ...commit, takedownRevision } }),
-    )
-    const staged = stagedBy(outcome, upload, now)
-    settleBill(bill, staged)
-    return staged
-  } catch (error) {
-    settleFailedBill(bill, error)
-    throw error
-  }
+  return { upload, commit: fileCommitOf(upload, now) }
 }

@@ -12,13 +12,15 @@ import { type AdmitDeps, admitUpload, type SizedHead, type UploadHead } from './
 import { applyHead } from './apply-head.ts'
 import type { StagedUpload } from './file-commit.ts'
 import { stageAtOnce } from './stage-at-once.ts'
+import { stageTogether, type TogetherUpload } from './stage-together.ts'
 import { type StageDeps, stageUpload } from './stage-upload.ts'
 import type { UploadTier } from './upload-tier.ts'
 
 const RAW = 0x55
 const SHA2_256 = 0x12
-/** Files that are recorded together: they share the next commit. */
+/** Small files that are recorded together: so many files, and so many bytes, at most. They are hashed on this thread without a break. */
 const FILES_AT_ONCE = 100
+const BYTES_AT_ONCE = 512 * 1024
 const CONTENT_TYPE = 'application/octet-stream'
 
 export interface StageBatchDeps extends StageDeps, Omit<AdmitDeps, 'records'> {
@@ -54,41 +56,113 @@ export type BatchedFile = { readonly cid: string; readonly sizeBytes: number } &
 export async function stageBatch(deps: StageBatchDeps, input: StageBatchInput): Promise<readonly BatchedFile[]> {
   const { blocks, signal } = input
   const results: BatchedFile[] = []
-  const isLarge = ({ data }: NamedBlock): boolean => data.length > deps.inlineBytes
-  const take = async (places: Iterator<[number, NamedBlock]>): Promise<void> => {
-    for (let next = places.next(); next.done !== true; next = places.next()) {
-      const [place, block] = next.value
-      signal.throwIfAborted()
-      results[place] = await stageOne(deps, input, block)
-      // Small files are hashed on this thread, and others have their turn in between.
-      await turn()
+  const all = [...blocks.entries()]
+  const isSmall = ({ data }: NamedBlock): boolean => data.length <= deps.inlineBytes
+  for (const some of groupsOf(all.filter(([, block]) => isSmall(block)))) {
+    signal.throwIfAborted()
+    const staged = await stageSmall(deps, input, some)
+    for (const [index, [place, block]] of some.entries()) {
+      results[place] = staged[index] ?? (await stageOne(deps, input, block))
+    }
+    await turn()
+  }
+  // Each reserves its bytes, and a batch is one upload in flight.
+  for (const [place, block] of all.filter(([, each]) => !isSmall(each))) {
+    signal.throwIfAborted()
+    results[place] = await stageOne(deps, input, block)
+  }
+  return results
+}
+
+type Place = readonly [place: number, block: NamedBlock]
+
+function groupsOf(places: readonly Place[]): readonly Place[][] {
+  const groups: Place[][] = []
+  let bytes = 0
+  for (const place of places) {
+    const sizeBytes = place[1].data.length
+    const last = groups.at(-1)
+    if (last === undefined || last.length === FILES_AT_ONCE || bytes + sizeBytes > BYTES_AT_ONCE) {
+      groups.push([place])
+      bytes = sizeBytes
+    } else {
+      last.push(place)
+      bytes += sizeBytes
     }
   }
-  const all = [...blocks.entries()]
-  const small = all.filter(([, block]) => !isLarge(block)).values()
-  const ended = await Promise.allSettled(Array.from({ length: FILES_AT_ONCE }, () => take(small)))
-  for (const lane of ended) if (lane.status === 'rejected') throw lane.reason
-  // Each reserves its bytes, and a batch is one upload in flight.
-  await take(all.filter(([, block]) => isLarge(block)).values())
+  return groups
+}
+
+/** Stages small files together; undefined for those that are to be staged by themselves. */
+async function stageSmall(
+  deps: StageBatchDeps,
+  input: StageBatchInput,
+  places: readonly Place[],
+): Promise<readonly (BatchedFile | undefined)[]> {
+  const { tier } = input
+  const uploads: (TogetherUpload & { readonly place: number })[] = []
+  const results: (BatchedFile | undefined)[] = []
+  for (const [place, [, block]] of places.entries()) {
+    const { cid, data } = block
+    try {
+      const head = headOf(block, input)
+      const bill = billFor(deps, tier)
+      // The records keep the bytes, not the batch around them.
+      if (isInline(deps, head)) uploads.push({ place, head, bill, inline: data.slice() })
+    } catch (error) {
+      if (!LadeError.is(error)) throw error
+      results[place] = { cid, sizeBytes: data.length, error }
+    }
+  }
+  const staged = await stageTogether(deps, { tier, uploads })
+  for (const [index, { place, head }] of uploads.entries()) {
+    const outcome = staged[index]
+    if (outcome !== undefined) results[place] = await batchedOf(deps, { tier, head }, outcome)
+  }
   return results
 }
 
 async function stageOne(deps: StageBatchDeps, input: StageBatchInput, block: NamedBlock): Promise<BatchedFile> {
-  const { tier, keeping } = input
   const { cid, data } = block
   try {
-    requireFile(block)
-    const id = parseContentId(cid, sha256Hex)
-    const head = { cid: id, sizeBytes: data.length, contentType: CONTENT_TYPE, filename: null, ...keeping }
-    const staged = await stage(deps, input, { head, data })
-    const { contentType } = staged.file
-    const file = staged.isNew
-      ? staged.file
-      : await applyHead(deps, { tier, head: { ...head, contentType }, file: staged.file })
-    return { cid, sizeBytes: data.length, error: undefined, file, staged }
+    const head = headOf(block, input)
+    return await batchedOf(deps, { ...input, head }, await stage(deps, input, { head, data }))
   } catch (error) {
     if (!LadeError.is(error)) throw error
     return { cid, sizeBytes: data.length, error }
+  }
+}
+
+/** @throws {LadeError} as `requireFile`. */
+function headOf(block: NamedBlock, { keeping }: StageBatchInput): SizedHead {
+  requireFile(block)
+  const { cid, data } = block
+  return {
+    cid: parseContentId(cid, sha256Hex),
+    sizeBytes: data.length,
+    contentType: CONTENT_TYPE,
+    filename: null,
+    ...keeping,
+  }
+}
+
+/** What became of a file. One that was there already is kept as is asked for now, with the type that it had. */
+async function batchedOf(
+  deps: StageBatchDeps,
+  { tier, head }: { readonly tier: UploadTier; readonly head: SizedHead },
+  staged: StagedUpload | LadeError,
+): Promise<BatchedFile> {
+  const { sizeBytes } = head
+  const cid = head.cid.text
+  if (LadeError.is(staged)) return { cid, sizeBytes, error: staged }
+  if (staged.isNew) return { cid, sizeBytes, error: undefined, file: staged.file, staged }
+  try {
+    const { contentType } = staged.file
+    const file = await applyHead(deps, { tier, head: { ...head, contentType }, file: staged.file })
+    return { cid, sizeBytes, error: undefined, file, staged }
+  } catch (error) {
+    if (!LadeError.is(error)) throw error
+    return { cid, sizeBytes, error }
   }
 }
 
@@ -97,17 +171,24 @@ async function stage(
   { tier, signal }: StageBatchInput,
   { head, data }: { readonly head: SizedHead; readonly data: Uint8Array },
 ): Promise<StagedUpload> {
-  const { blobs, budget, inlineBytes, proverStaging } = deps
-  const bill = new BodyBill({ budget, principal: tier.principal })
-  bill.require()
-  if (data.length === 0 || (data.length <= inlineBytes && !proverStaging.isNeeded(head))) {
-    // The records keep the bytes, not the batch around them.
-    return stageAtOnce({ ...deps, blobs }, { tier, head, bill }, () => Uint8Array.from(data))
-  }
+  const bill = billFor(deps, tier)
+  if (isInline(deps, head)) return stageAtOnce(deps, { tier, head, bill }, () => data.slice())
   const admission = await admitUpload(deps, { tier, head, isStorageBound: true })
   const body = Readable.from([data])
   const onProgress = (): void => {}
   return stageUpload(deps, { admission, body, bill, signal, onProgress, onReady: () => {} })
+}
+
+/** True for a file whose bytes the records keep, and that no prover is asked about before it is answered. */
+function isInline({ inlineBytes, proverStaging }: StageBatchDeps, head: SizedHead): boolean {
+  return head.sizeBytes === 0 || (head.sizeBytes <= inlineBytes && !proverStaging.isNeeded(head))
+}
+
+/** @throws {LadeError} `over_budget`. */
+function billFor({ budget }: StageBatchDeps, { principal }: UploadTier): BodyBill {
+  const bill = new BodyBill({ budget, principal })
+  bill.require()
+  return bill
 }
 
 /** @throws {LadeError} `invalid_cid`, `too_large`. */

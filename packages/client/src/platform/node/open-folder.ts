@@ -1,10 +1,12 @@
-import type { Dirent } from 'node:fs'
-import { lstat, readdir, readlink, stat } from 'node:fs/promises'
+import { type Dirent, lstatSync } from 'node:fs'
+import { readdir, readlink, stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { LadeError } from '@lade/core/errors'
 import type { OpenedFolder, SourceFile, SourceItem, WalkOptions } from '../../put-folder/source-item.ts'
 import { fingerprintOf, openFile } from './path-source.ts'
+import { SmallFiles } from './small-files.ts'
+import { Turns } from './turns.ts'
 
 const DOT = '.'.charCodeAt(0)
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -20,15 +22,18 @@ type Names = Dirent<Buffer>
 export async function openFolder(path: string | URL, options: WalkOptions): Promise<OpenedFolder> {
   const root = resolve(path instanceof URL ? fileURLToPath(path) : path)
   if (!(await stat(root)).isDirectory()) throw new TypeError(`${root} is not a folder. Use put() for files`)
-  return { name: basename(root) || undefined, items: walk(root, '', options) }
+  const turns = new Turns()
+  const walking = { ...options, turns, smallFiles: new SmallFiles(turns) }
+  return { name: basename(root) || undefined, items: walk(root, '', walking) }
+}
+
+interface Walk extends WalkOptions {
+  readonly turns: Turns
+  readonly smallFiles: SmallFiles
 }
 
 /** Everything in a folder, in the order of the bytes of the names, folders before what is in them. */
-async function* walk(
-  folder: string,
-  prefix: string,
-  options: WalkOptions,
-): AsyncGenerator<SourceItem, void, undefined> {
+async function* walk(folder: string, prefix: string, options: Walk): AsyncGenerator<SourceItem, void, undefined> {
   const entries: Names[] = await readdir(folder, { withFileTypes: true, encoding: 'buffer' })
   let isEmpty = true
   for (const entry of entries.sort((a, b) => Buffer.compare(a.name, b.name))) {
@@ -40,8 +45,10 @@ async function* walk(
     }
     const place = join(folder, name)
     if (entry.isDirectory()) yield* walk(place, `${path}/`, options)
-    else if (entry.isFile()) yield await fileAt(place, path)
-    else if (entry.isSymbolicLink()) yield { kind: 'symlink', path, target: await targetOf(place) }
+    else if (entry.isFile()) {
+      await options.turns.next()
+      yield fileAt(place, path, options)
+    } else if (entry.isSymbolicLink()) yield { kind: 'symlink', path, target: await targetOf(place) }
     else {
       options.onLeftOut?.(path, 'special')
       continue
@@ -51,15 +58,16 @@ async function* walk(
   if (isEmpty && prefix !== '') yield { kind: 'folder', path: prefix.slice(0, -1) }
 }
 
-async function fileAt(place: string, path: string): Promise<SourceFile> {
-  const found = await lstat(place, { bigint: true })
+function fileAt(place: string, path: string, { smallFiles }: Walk): SourceFile {
+  const found = lstatSync(place, { bigint: true })
+  const listed = { sizeBytes: Number(found.size), fingerprint: fingerprintOf(found) }
   return {
     kind: 'file',
     path,
-    sizeBytes: Number(found.size),
-    fingerprint: fingerprintOf(found),
+    ...listed,
     source: place,
     open: () => openFile(place),
+    readAtOnce: () => smallFiles.read(place, listed),
   }
 }
 

@@ -1,62 +1,33 @@
 import {
   type Address,
   type ContractFunctionArgs,
-  concat,
   encodeFunctionData,
   type Hex,
   keccak256,
-  numberToHex,
-  toFunctionSelector,
   zeroAddress,
   zeroHash,
 } from 'viem'
-import { challengedLeaves } from '../../challenge/challenge.ts'
 import { marketplaceAbi } from '../../contracts.ts'
-import { type Piece, pieceOf, scattered } from '../pieces.ts'
+import { selectorOf } from '../error-selectors.ts'
 import { type MarketCall, tokenAbi } from './fuzz-chain.ts'
+import { FuzzProofs } from './fuzz-proofs.ts'
+import { randomOf } from './fuzz-random.ts'
 import type { MarketFuzz } from './market-fuzz.ts'
-import { Refusal } from './market-model.ts'
 import type { ModelDeal, Terms } from './model-deal.ts'
+import { Refusal } from './refusal.ts'
 
-const CHAIN_WITH_HISTORY = 'prague'
-/** `blockhash` answers for so many blocks, and EIP-2935 for so many. */
-const HASHES = { recent: 256, history: 8_191 }
 const PERIOD = 1_000
-
-const errorSelectors = new Map(
-  marketplaceAbi.flatMap((entry) => {
-    if (entry.type !== 'error') return []
-    const inputs: readonly { readonly type: string }[] = entry.inputs
-    return [
-      [entry.name as string, toFunctionSelector(`${entry.name}(${inputs.map(({ type }) => type).join()})`)] as const,
-    ]
-  }),
-)
-
-/** A generator of numbers from 0 to below `end`, the same for the same seed (mulberry32). */
-export function randomOf(seed: number): (end: number) => number {
-  let state = seed
-  return (end) => {
-    state = (state + 0x6d2b79f5) | 0
-    let word = Math.imul(state ^ (state >>> 15), 1 | state)
-    word = (word + Math.imul(word ^ (word >>> 7), 61 | word)) ^ word
-    return Math.floor((((word ^ (word >>> 14)) >>> 0) / 2 ** 32) * end)
-  }
-}
 
 /** Everything that clients, provers, strangers, the token and time do, at random. */
 export class FuzzActions {
   readonly #fuzz: MarketFuzz
   readonly #random: (end: number) => number
-  readonly #pieces: readonly Piece[]
-  readonly #hardfork: string
-  readonly #nodes = new Map<string, readonly Hex[]>()
+  readonly #proofs: FuzzProofs
 
   constructor(fuzz: MarketFuzz, seed: number, hardfork: string) {
     this.#fuzz = fuzz
     this.#random = randomOf(seed)
-    this.#hardfork = hardfork
-    this.#pieces = [1, 100, 127, 127 * 4 + 1, 127 * 8, 127 * 13].map((sizeBytes) => pieceOf(scattered(sizeBytes)))
+    this.#proofs = new FuzzProofs(fuzz, this.#random, hardfork)
   }
 
   async next(): Promise<void> {
@@ -215,13 +186,13 @@ export class FuzzActions {
   async #prove(): Promise<void> {
     const [dealId, deal] = this.#deal('Active', (each) => each.seedBlock > 0 && this.#isCurrent(each))
     const prover = this.#caller(deal?.terms.prover, this.#fuzz.provers)
-    const header = await this.#headerFor(deal)
-    const { nodes, isRight } = await this.#nodesFor(dealId, deal, header.seed)
+    const header = await this.#proofs.headerFor(deal)
+    const { nodes, isRight } = await this.#proofs.nodesFor(dealId, deal, header.seed)
     await this.#call('prove', prover, [dealId], [dealId, header.header, nodes], (context) => {
       const proof = {
         isHeaderRight: header.block === deal?.seedBlock,
         isRight,
-        oldestBlock: this.#oldestBlock(context.block),
+        oldestBlock: this.#proofs.oldestBlock(context.block),
       }
       const reason = this.#fuzz.model.prove(context, dealId, proof)
       if (reason !== undefined) throw new Refusal(reason)
@@ -236,10 +207,10 @@ export class FuzzActions {
     const proofs: { dealId: bigint; header: bigint; nodes: readonly Hex[]; isRight: boolean; block: number }[] = []
     for (const dealId of ids) {
       const deal = model.deals.get(dealId)
-      const wanted = await this.#headerFor(deal)
+      const wanted = await this.#proofs.headerFor(deal)
       let index = headers.findIndex(({ block }) => block === wanted.block)
       if (index === -1) index = headers.push(wanted) - 1
-      const { nodes, isRight } = await this.#nodesFor(dealId, deal, wanted.seed)
+      const { nodes, isRight } = await this.#proofs.nodesFor(dealId, deal, wanted.seed)
       const isBeyond = this.#is(2)
       proofs.push({
         dealId,
@@ -256,7 +227,7 @@ export class FuzzActions {
     await this.#call('proveMany', prover, ids, args, (context) => {
       for (const { dealId, isRight, block } of proofs) {
         const isHeaderRight = block === model.deals.get(dealId)?.seedBlock
-        const oldestBlock = this.#oldestBlock(context.block)
+        const oldestBlock = this.#proofs.oldestBlock(context.block)
         const reason = model.prove(context, dealId, {
           isWithoutHeader: block === -1,
           isHeaderRight,
@@ -312,7 +283,7 @@ export class FuzzActions {
   }
 
   #terms(): Terms {
-    const piece = this.#oneOf(this.#pieces)
+    const piece = this.#oneOf(this.#proofs.pieces)
     return {
       ...{ prover: this.#oneOf(this.#fuzz.provers), commp: piece.commp, pieceSize: piece.pieceSize },
       leafCount: this.#is(2) ? 0n : this.#is(2) ? piece.pieceSize / 32n + 1n : piece.leafCount,
@@ -383,41 +354,6 @@ export class FuzzActions {
     )
   }
 
-  async #headerFor(deal: ModelDeal | undefined): Promise<{ block: number; header: Hex; seed: Hex }> {
-    const newest = this.#fuzz.newestBlock
-    const block =
-      deal === undefined || deal.seedBlock === 0 || deal.seedBlock > newest || this.#is(5) ? newest : deal.seedBlock
-    return { block, ...(await this.#fuzz.chain.header(block)) }
-  }
-
-  async #nodesFor(
-    dealId: bigint,
-    deal: ModelDeal | undefined,
-    seed: Hex,
-  ): Promise<{ nodes: readonly Hex[]; isRight: boolean }> {
-    if (deal === undefined) return { nodes: [], isRight: false }
-    const { commp, leafCount } = deal.terms
-    const piece = this.#pieces.find((each) => each.commp === commp)
-    const leaves = challengedLeaves({ seed, dealId, period: deal.period, leafCount })
-    const nodes: Hex[] = []
-    for (const leaf of leaves) {
-      const key = `${commp}:${leaf}`
-      const path = this.#nodes.get(key) ?? (await piece?.nodesOf(leaf)) ?? []
-      this.#nodes.set(key, path)
-      nodes.push(...path)
-    }
-    if (!this.#is(8)) return { nodes, isRight: true }
-    const broken = nodes.map((node, index) =>
-      index === nodes.length - 1 ? keccak256(concat([node, numberToHex(index)])) : node,
-    )
-    return { nodes: this.#is(50) ? broken : nodes.slice(1), isRight: false }
-  }
-
-  /** The oldest block whose hash a call in this block can read. */
-  #oldestBlock(block: number): number {
-    return block - (this.#hardfork === CHAIN_WITH_HISTORY ? HASHES.history : HASHES.recent)
-  }
-
   async #toToken(
     functionName: 'pause' | 'fail' | 'freeze' | 'callBack' | 'permit',
     args: readonly unknown[],
@@ -437,10 +373,4 @@ export class FuzzActions {
     const data = encodeFunctionData({ abi: marketplaceAbi, functionName, args } as any)
     await this.#fuzz.compare(functionName, caller, ids, data, act)
   }
-}
-
-function selectorOf(reason: string): Hex {
-  const selector = errorSelectors.get(reason)
-  if (selector === undefined) throw new Error(`the contract has no error ${reason}`)
-  return selector
 }

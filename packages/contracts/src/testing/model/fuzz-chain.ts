@@ -47,7 +47,7 @@ export interface Receipt {
  * transaction, and each block is a second after the one before.
  */
 export async function openFuzzChain(settings: ModelSettings, hardfork: string) {
-  const anvil = await startAnvil({ hardfork })
+  const anvil = await startAnvil({ hardfork, keepsHistory: false })
   const agent = new Agent({ keepAlive: true, maxSockets: 2 })
   const rpc = async <Result>(method: string, params: readonly unknown[]): Promise<Result> => {
     const [answer] = await rpcMany<Result>([{ method, params }])

@@ -12,9 +12,10 @@ import { mnemonicToAccount } from 'viem/accounts'
 import { dealTermsHash } from '../../challenge/challenge.ts'
 import { marketplaceAbi } from '../../contracts.ts'
 import { type FuzzChain, openFuzzChain, type Receipt, tokenAbi } from './fuzz-chain.ts'
-import { type CallContext, MarketModel, type ModelSettings, Refusal } from './market-model.ts'
+import { type CallContext, MarketModel, type ModelSettings } from './market-model.ts'
 import { contractView, type ModelDeal } from './model-deal.ts'
 import { ModelToken } from './model-token.ts'
+import { Refusal } from './refusal.ts'
 
 const SETTINGS: ModelSettings = {
   periodSeconds: 1_000,

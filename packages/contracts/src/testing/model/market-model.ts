@@ -8,6 +8,7 @@ import {
   type Terms,
 } from './model-deal.ts'
 import type { ModelToken } from './model-token.ts'
+import { Refusal } from './refusal.ts'
 
 export interface ModelSettings {
   readonly periodSeconds: number
@@ -32,15 +33,6 @@ export interface ModelProof {
   readonly isRight: boolean
   /** The oldest block whose hash the chain knows. */
   readonly oldestBlock: number
-}
-
-/** The contract refuses the call with this error, and nothing has happened. */
-export class Refusal extends Error {
-  readonly reason: string
-  constructor(reason: string) {
-    super(reason)
-    this.reason = reason
-  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import { Refusal } from './market-model.ts'
+import { Refusal } from './refusal.ts'
 
 /** A token that its issuer freezes accounts of: balances, the allowances of those who have no standing one, and what is frozen. */
 export class ModelToken {

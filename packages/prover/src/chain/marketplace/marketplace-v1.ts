@@ -2,8 +2,8 @@ import { marketplaceV1Abi } from '@lade/contracts/marketplace-v1'
 import { hex0xOf } from '@lade/node/hashing/hex'
 import { encodeFunctionData } from 'viem'
 import { type ChainAccount, type EncodedCall, type Refused, refusedOr } from '../chain-account.ts'
-import { DEAL_STATES, type Deal, type Terms } from '../deal.ts'
-import type { CallKind, Challenge, Marketplace, ProverCall, Skipped } from './marketplace.ts'
+import { type CallKind, DEAL_STATES, type Deal, type Terms } from '../deal.ts'
+import type { Challenge, Marketplace, ProverCall, Skipped } from './marketplace.ts'
 import { readInBatches } from './read-in-batches.ts'
 
 const abi = marketplaceV1Abi

@@ -3,10 +3,10 @@ import { marketplaceAbi } from '@lade/contracts/marketplace'
 import { hex0xOf } from '@lade/node/hashing/hex'
 import { type Abi, encodeFunctionData, erc20Abi, type Log, parseEventLogs, toFunctionSelector, zeroAddress } from 'viem'
 import { type ChainAccount, type EncodedCall, type Refused, refusedOr } from '../chain-account.ts'
-import { DEAL_STATES, type Deal, type Head, type Terms } from '../deal.ts'
+import { type CallKind, DEAL_STATES, type Deal, type Head, type Terms } from '../deal.ts'
 import { ChallengeSeeds } from './challenge-seeds.ts'
 import { findFirstDealId } from './find-first-deal.ts'
-import type { CallKind, Challenge, DealProof, Marketplace, ProverCall, Skipped } from './marketplace.ts'
+import type { Challenge, DealProof, Marketplace, ProverCall, Skipped } from './marketplace.ts'
 import { readInBatches } from './read-in-batches.ts'
 
 const abi = marketplaceAbi

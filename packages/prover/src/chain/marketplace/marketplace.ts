@@ -1,10 +1,7 @@
 import type { LeafProof } from '@lade/core/piece'
 import type { Log } from 'viem'
 import type { EncodedCall, Refused } from '../chain-account.ts'
-import type { Deal, Head, Terms } from '../deal.ts'
-
-/** What a prover can do about a deal. */
-export type CallKind = 'accept' | 'open' | 'prove' | 'settle'
+import type { CallKind, Deal, Head, Terms } from '../deal.ts'
 
 /** What the proof of a deal's period has to be about. */
 export interface Challenge {

@@ -179,7 +179,9 @@ describe('the OpenAPI document', () => {
         expect(answer?.content?.['application/json'], `${name} ${status}`).toBeDefined()
       }
     }
-    for (const answer of Object.values(answers)) {
+    for (const [name, answer] of Object.entries(answers)) {
+      // What programs that read the document accept as a name.
+      expect(name).toMatch(/^[a-zA-Z0-9._-]+$/)
       expect(Object.keys(answer.content ?? {})).toEqual(['application/json', 'application/problem+json'])
       expect(answer.headers).toHaveProperty('X-Request-Id')
     }

@@ -11,6 +11,9 @@ const WITH_BODY = [413, 415]
 /** A token that is sent is checked also where none is needed. */
 const WITH_CREDENTIALS = [401, 403]
 
+/** Statuses of tus 1.0.0 that HTTP does not have. */
+const TUS_REASONS: Readonly<Record<number, string>> = { 460: 'Checksum Mismatch' }
+
 /** Headers that belong to errors of a status. */
 const HEADERS: Readonly<Record<number, readonly ResponseHeader[]>> = {
   401: ['WWW-Authenticate'],
@@ -37,7 +40,7 @@ export function problemResponses(
     statuses.map((status) => [
       nameOf(status),
       {
-        description: `${STATUS_CODES[status]}: ${codesOf(status).join(', ')}`,
+        description: `${reasonOf(status)}: ${codesOf(status).join(', ')}`,
         headers: headersOf(['X-Request-Id', ...(HEADERS[status] ?? [])]),
         content: { 'application/json': { schema }, 'application/problem+json': { schema } },
       },
@@ -51,5 +54,11 @@ export function problemResponse(status: number): { readonly $ref: string } {
 
 /** @example nameOf(404) // 'NotFound' */
 function nameOf(status: number): string {
-  return (STATUS_CODES[status] ?? String(status)).replace(/[^A-Za-z]/g, '')
+  return reasonOf(status).replace(/[^A-Za-z]/g, '')
+}
+
+function reasonOf(status: number): string {
+  const reason = STATUS_CODES[status] ?? TUS_REASONS[status]
+  if (reason === undefined) throw new TypeError(`status ${status} has no name`)
+  return reason
 }

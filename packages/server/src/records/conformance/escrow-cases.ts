@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { EscrowChange, RecordStore } from '../record-store.ts'
 import { type Cases, NOW } from './case.ts'
-import { dealOf, placedFile } from './placing.ts'
+import { dealOf, placedFile, reconcile } from './placing.ts'
 import {
   ACCOUNT,
   BLOCK,
@@ -22,8 +22,7 @@ const NO_BOND = { bondMicroUsdc: 0, bondReleasedMicroUsdc: 0, bondForfeitedMicro
 export function escrowCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
   const apply = (store: RecordStore, changes: readonly EscrowChange[], after: number | undefined, to: number) =>
     store.escrow.apply({ contract: CONTRACT, after, to, changes, now: NOW })
-  const due = (store: RecordStore, now = NOW, limit = 9) =>
-    store.escrow.due({ contract: CONTRACT, canEnd: false, now, limit })
+  const due = (store: RecordStore, now = NOW, limit = 9) => store.escrow.due({ contract: CONTRACT, now, limit })
   const find = (store: RecordStore, ...onchainIds: string[]) =>
     store.escrow.find(onchainIds.map((onchainId) => ({ contract: CONTRACT, onchainId })))
   const proposal = (onchainId: string, microUsdc = 10) => ({ onchainId, kind: 'proposed', microUsdc }) as const
@@ -71,11 +70,11 @@ export function escrowCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     const first = { onchainId: '41', state: 'proposed', finalState: 'proposed', isNeeded: true, heldMicroUsdc: 10 }
     expect(await due(store)).toMatchObject([{ ...first, failures: 0 }, { onchainId: '42' }])
     const read = { contract: CONTRACT, onchainId: '41', now: NOW }
-    await store.escrow.checked({ ...read, state: 'active', isNeeded: true, nextAt: NOW + 7 })
+    await store.escrow.checked({ ...read, state: 'active', nextAt: NOW + 7 })
     expect(await due(store, NOW + 6)).toMatchObject([{ onchainId: '42' }])
     expect(await due(store, NOW + 7, 1)).toMatchObject([{ onchainId: '42' }])
     expect(await due(store, NOW + 7)).toMatchObject([{}, { onchainId: '41', state: 'active', finalState: 'proposed' }])
-    await store.escrow.checked({ ...read, state: 'settled', isNeeded: true, nextAt: null })
+    await store.escrow.checked({ ...read, state: 'settled', nextAt: null })
     expect(await due(store, NOW + 1_000_000)).toMatchObject([{ onchainId: '42' }])
     expect(await recover(store, 1), 'nothing is left').toBe(false)
   })
@@ -115,7 +114,6 @@ export function escrowCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
         contract: CONTRACT,
         onchainId,
         state: 'proposed',
-        isNeeded: true,
         nextAt: NOW + HOUR,
         now: NOW,
       })
@@ -127,7 +125,6 @@ export function escrowCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
       contract: CONTRACT,
       onchainId: '42',
       state: 'active',
-      isNeeded: true,
       nextAt: NOW + HOUR,
       now: NOW,
     })
@@ -143,7 +140,7 @@ export function escrowCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     await final(store, id)
     const status = async () => (await dealOf(store, file)).status
     const read = (state: 'proposed' | 'active' | 'withdrawn') =>
-      store.escrow.checked({ contract: CONTRACT, onchainId: '41', state, isNeeded: true, nextAt: NOW, now: NOW })
+      store.escrow.checked({ contract: CONTRACT, onchainId: '41', state, nextAt: NOW, now: NOW })
     await apply(store, [proposal('41')], undefined, 5)
     expect(await status(), 'nobody has looked').toBe('active')
     await read('proposed')
@@ -154,26 +151,39 @@ export function escrowCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     expect(await status()).toBe('proposed')
   })
 
-  it('has an active deal read once whose copy has ended, where the contract can end it', async (store) => {
-    const { copies, id } = await proposed(store, 2)
+  it('has a deal read once when its copy ends, however', async (store) => {
+    const files = [0, 1, 2].map((index) => placedFile(store, 'parked', { content: `file ${index}` }))
+    const placed = await Promise.all(files)
+    await queue(store)
+    await propose(
+      store,
+      0,
+      placed.map(({ copy }) => copy),
+    )
+    const { id } = await transactionOf(store, 0)
     await mined(store, id)
     await final(store, id)
+    const ids = ['41', '42', '43']
     const accepted = (onchainId: string) =>
       [proposal(onchainId), { onchainId, kind: 'accepted', endsAt: NOW + HOUR, bondMicroUsdc: 0 }] as const
-    await apply(store, [...accepted('41'), ...accepted('42')], undefined, 5)
+    await apply(store, ids.flatMap(accepted), undefined, 5)
     const read = { contract: CONTRACT, state: 'active', nextAt: NOW + HOUR, now: NOW } as const
-    for (const onchainId of ['41', '42']) await store.escrow.checked({ ...read, onchainId, isNeeded: true })
-    await store.placements.fail({ copy: copies[1] ?? 0, cause: 'lost', now: NOW })
-    const endable = () => store.escrow.due({ contract: CONTRACT, canEnd: true, now: NOW, limit: 9 })
-    expect(await due(store), 'a contract that ends no deals').toEqual([])
-    expect(await endable()).toMatchObject([{ onchainId: '42', isNeeded: false, state: 'active' }])
-    await store.escrow.checked({ ...read, onchainId: '42', isNeeded: false })
-    expect(await endable(), 'it is not worth it').toEqual([])
-    await apply(store, [{ onchainId: '42', kind: 'ending', endsAt: NOW + 9 }], 5, 6)
-    expect(await find(store, '42')).toMatchObject([{ state: 'ending', endsAt: NOW + 9 }])
-    expect(await endable()).toMatchObject([{ onchainId: '42', state: 'ending', finalState: 'ending' }])
+    for (const onchainId of ids) await store.escrow.checked({ ...read, onchainId })
+    expect(await due(store)).toEqual([])
+    await store.placements.fail({ copy: placed[1]?.copy ?? 0, cause: 'lost', now: NOW })
+    expect(await due(store)).toMatchObject([{ onchainId: '42', isNeeded: false, state: 'active' }])
+    await store.escrow.checked({ ...read, onchainId: '42' })
+    expect(await due(store), 'it is not worth it').toEqual([])
+    await reconcile(store, { piece: placed[2]?.piece ?? 0, release: [placed[2]?.copy ?? 0] })
+    expect(await due(store)).toMatchObject([{ onchainId: '43', isNeeded: false }])
+    await apply(store, [{ onchainId: '43', kind: 'ending', endsAt: NOW + 9 }], 5, 6)
+    expect(await find(store, '43')).toMatchObject([{ state: 'ending', endsAt: NOW + 9 }])
+    expect(await due(store)).toMatchObject([{ onchainId: '43', state: 'ending', finalState: 'ending' }])
     const short = { endsAfter: 0, endsBefore: NOW + 1_000_000, limit: 9 }
     expect((await store.chain.tooShort(short)).deals).toMatchObject([{ onchainId: '41' }])
+    await store.escrow.checked({ ...read, onchainId: '41', state: 'settled', nextAt: null })
+    await store.placements.fail({ copy: placed[0]?.copy ?? 0, cause: 'lost', now: NOW })
+    expect(await due(store), 'nothing is left of it').toMatchObject([{ onchainId: '43' }])
   })
 
   it('knows a deal by its contract as well as its number: the same number elsewhere is another deal', async (store) => {
@@ -191,7 +201,6 @@ export function escrowCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
       contract: CONTRACT,
       onchainId: '41',
       state: 'active',
-      isNeeded: true,
       nextAt: NOW + HOUR,
       now: NOW,
     })
@@ -199,7 +208,6 @@ export function escrowCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
       contract: OTHER,
       onchainId: '41',
       state: 'withdrawn',
-      isNeeded: true,
       nextAt: null,
       now: NOW,
     })
@@ -213,15 +221,11 @@ export function escrowCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
       contract: OTHER,
       onchainId: '41',
       state: 'proposed',
-      isNeeded: true,
       nextAt: NOW + HOUR,
       now: NOW,
     })
     await store.placements.fail({ copy, cause: 'lost', now: NOW })
-    expect(
-      await store.escrow.due({ contract: OTHER, canEnd: true, now: NOW, limit: 9 }),
-      'whose copy has not ended',
-    ).toEqual([])
+    expect(await store.escrow.due({ contract: OTHER, now: NOW, limit: 9 }), 'whose copy has not ended').toEqual([])
   })
 
   it('keeps the payments of a day within its budget', async (store) => {

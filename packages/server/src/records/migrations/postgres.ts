@@ -849,8 +849,6 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
   ALTER TABLE escrows ADD COLUMN bond BIGINT NOT NULL DEFAULT 0;
   ALTER TABLE escrows ADD COLUMN bond_released BIGINT NOT NULL DEFAULT 0;
   ALTER TABLE escrows ADD COLUMN bond_forfeited BIGINT NOT NULL DEFAULT 0;
-  -- Whether its copy was live when it was read last.
-  ALTER TABLE escrows ADD COLUMN is_needed BIGINT NOT NULL DEFAULT 1;
   ALTER TABLE escrows DROP CONSTRAINT escrows_state_check;
   ALTER TABLE escrows DROP CONSTRAINT escrows_final_state_check;
   ALTER TABLE escrows ADD CONSTRAINT escrows_state_check

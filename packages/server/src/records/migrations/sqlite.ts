@@ -852,8 +852,6 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
     bond INTEGER NOT NULL DEFAULT 0,
     bond_released INTEGER NOT NULL DEFAULT 0,
     bond_forfeited INTEGER NOT NULL DEFAULT 0,
-    -- Whether its copy was live when it was read last.
-    is_needed INTEGER NOT NULL DEFAULT 1,
     PRIMARY KEY (contract, onchain_id)
   ) STRICT;
   INSERT INTO escrows_with_notice (contract, onchain_id, state, final_state, ends_at, paid_in, paid_out, returned, check_at, action_tx, failures)

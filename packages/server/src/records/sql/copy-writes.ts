@@ -1,4 +1,5 @@
 import type { AuditRecord, Reconciliation } from '../record-store.ts'
+import { READ_DEALS_OF_ENDED_COPIES } from './escrow-reads.ts'
 import { preparePieceReads } from './piece-reads.ts'
 import { preparePieceWrites } from './piece-writes.ts'
 import type { Sql, Steps } from './sql.ts'
@@ -33,6 +34,8 @@ export function prepareCopyWrites(db: Sql) {
     `UPDATE copies SET state = 'released', attempts = 0, next_at = :now, ended_at = :now, to_remove = ${HAS_TO_BE_REMOVED}
      WHERE piece = :piece AND ended_at IS NULL AND (id = :copy OR :copy IS NULL)`,
   )
+  // What its deal on the chain holds may come back now.
+  const readDealsAgain = db.prepare<[{ piece: number; now: number }]>(READ_DEALS_OF_ENDED_COPIES)
   const revisionOf = db.prepare<[number], number>('SELECT revision FROM pieces WHERE id = ?').pluck()
   const wantedOf = db
     .prepare<[number], number | null>(
@@ -87,6 +90,7 @@ export function prepareCopyWrites(db: Sql) {
   function* fail({ copy, cause, now }: { copy: number; cause: string; now: number }): Steps<boolean> {
     const piece = yield* setFailed.get({ copy, cause, now })
     if (piece === undefined) return false
+    yield* readDealsAgain.run({ piece, now })
     yield* markUnreconciled(piece, now)
     yield* restate(piece, now)
     return yield* isNeeded(piece)
@@ -114,6 +118,7 @@ export function prepareCopyWrites(db: Sql) {
       const current = yield* revisionOf.get(piece)
       if (current === undefined || (revision !== undefined && revision !== current)) return
       for (const copy of released) yield* release.run({ piece, copy, now })
+      if (released.length > 0) yield* readDealsAgain.run({ piece, now })
       let added = 0
       for (const prover of add) added += (yield* insertPending.run({ piece, prover, now })).changes
       yield* reconciled(piece, nextAt)
@@ -123,6 +128,7 @@ export function prepareCopyWrites(db: Sql) {
     /** Releases all copies of a piece. */
     *releaseAll(piece: number, now: number): Steps<void> {
       yield* release.run({ piece, copy: null, now })
+      yield* readDealsAgain.run({ piece, now })
     },
 
     *markAllUnreconciled({ now }: { now: number }): Steps<void> {

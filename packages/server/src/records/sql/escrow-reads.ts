@@ -9,6 +9,12 @@ export const SPENT = `SELECT CAST(COALESCE(SUM(payment_micro_usdc), 0) AS BIGINT
   WHERE account = ? AND created_at >= ? AND created_at < ? AND payment_micro_usdc > 0
     AND NOT (state = 'final' AND COALESCE(succeeded, 0) = 0)`
 
+/** Has the deals on the chain read now that are about copies of a piece that have ended, as far as a contract may hold something for them. */
+export const READ_DEALS_OF_ENDED_COPIES = `UPDATE escrows SET check_at = :now
+  WHERE check_at > :now AND (contract, onchain_id) IN (
+    SELECT onchain_deals.contract, onchain_deals.onchain_id FROM copies JOIN onchain_deals ON onchain_deals.copy = copies.id
+    WHERE copies.piece = :piece AND copies.ended_at IS NOT NULL AND onchain_deals.state = 'final')`
+
 /** Reads of what the contract holds. */
 export function prepareEscrowReads(db: Sql) {
   const mark = db.prepare<[string], string>('SELECT value FROM marks WHERE name = ?').pluck()
@@ -28,11 +34,11 @@ export function prepareEscrowReads(db: Sql) {
      WHERE escrows.contract = :contract AND action_tx IS NULL AND check_at <= :now ORDER BY check_at LIMIT :limit`,
   )
   const unneeded = db.prepare<
-    { contract: string; endable: string; now: number; limit: number },
+    { contract: string; now: number; limit: number },
     Omit<EscrowToCheck, 'isNeeded'> & { readonly isNeeded: number }
   >(
     `SELECT ${dueColumns} FROM escrows JOIN ${endedCopies}
-     WHERE escrows.contract = :contract AND action_tx IS NULL AND escrows.state IN ('proposed', :endable) AND check_at > :now AND failures = 0 AND is_needed = 1
+     WHERE escrows.contract = :contract AND action_tx IS NULL AND escrows.state = 'proposed' AND check_at > :now AND failures = 0
        AND ended_copies.id IS NOT NULL ORDER BY check_at LIMIT :limit`,
   )
   const find = db.prepare<[string, string], EscrowRecord>(
@@ -73,17 +79,8 @@ export function prepareEscrowReads(db: Sql) {
       return (yield* firstBlock.get(account)) ?? undefined
     },
 
-    *due({
-      canEnd,
-      ...request
-    }: {
-      contract: string
-      canEnd: boolean
-      now: number
-      limit: number
-    }): Steps<EscrowToCheck[]> {
-      const endable = canEnd ? 'active' : 'proposed'
-      const rows = [...(yield* due.all(request)), ...(yield* unneeded.all({ ...request, endable }))]
+    *due(request: { contract: string; now: number; limit: number }): Steps<EscrowToCheck[]> {
+      const rows = [...(yield* due.all(request)), ...(yield* unneeded.all(request))]
       return rows.slice(0, request.limit).map((row) => ({ ...row, isNeeded: row.isNeeded === 1 }))
     },
 

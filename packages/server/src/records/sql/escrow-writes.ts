@@ -41,9 +41,8 @@ export function prepareEscrowWrites(db: Sql) {
     `UPDATE escrows SET returned = returned + :microUsdc, bond_forfeited = bond_forfeited + :bondMicroUsdc
      WHERE contract = :contract AND onchain_id = :onchainId`,
   )
-  const check = db.prepare<OnchainDealName & { state: EscrowState; needed: number; nextAt: number | null }>(
-    `UPDATE escrows SET state = :state, check_at = :nextAt, is_needed = :needed
-     WHERE contract = :contract AND onchain_id = :onchainId`,
+  const check = db.prepare<OnchainDealName & { state: EscrowState; nextAt: number | null }>(
+    'UPDATE escrows SET state = :state, check_at = :nextAt WHERE contract = :contract AND onchain_id = :onchainId',
   )
   const isFree = db
     .prepare<[string, string], number>(
@@ -128,12 +127,11 @@ export function prepareEscrowWrites(db: Sql) {
       contract: string
       onchainId: string
       state: EscrowState
-      isNeeded: boolean
       nextAt: number | null
       now: number
     }): Steps<void> {
-      const { now, isNeeded, ...read } = request
-      yield* check.run({ ...read, needed: Number(isNeeded) })
+      const { now, ...read } = request
+      yield* check.run(read)
       yield* restatePieceOf(read, now)
     },
 

@@ -5,6 +5,7 @@ import type { WriteName } from './writes.ts'
 const PROMISES: ReadonlySet<WriteName> = new Set<WriteName>([
   'quotas.commit',
   'quotas.commitAtOnce',
+  'quotas.commitTogether',
   'compositions.commit',
   'claims.take',
   'files.change',

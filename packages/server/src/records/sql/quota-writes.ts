@@ -1,35 +1,24 @@
-import {
-  type Caps,
-  decideGrowth,
-  decideQuota,
-  type QuotaRequest,
-  type QuotaState,
-} from '../../quota-rule/decide-quota.ts'
+import { type Caps, decideGrowth, decideQuota, type QuotaState } from '../../quota-rule/decide-quota.ts'
 import type { BlobName } from '../inventory-records.ts'
-import { pieceHandle, sha256Of } from '../object-handle.ts'
+import { sha256Of } from '../object-handle.ts'
 import type {
-  AdmitRequest,
   ClaimOutcome,
-  CommitOutcome,
   DayLeft,
-  FileCommit,
   GrowOutcome,
   GrowRequest,
   ReserveOutcome,
   ReserveRequest,
   UploadCommit,
 } from '../record-store.ts'
+import { prepareAtOnceWrites } from './at-once-writes.ts'
 import { prepareContentReads } from './content-reads.ts'
 import type { ContentWrites } from './content-writes.ts'
 import type { DealWrites } from './deal-writes.ts'
 import type { DiscardWrites } from './discard-writes.ts'
-import { prepareFileInserts } from './file-inserts.ts'
-import { type FileRow, fileFromRow, opaqueNameOf } from './file-row.ts'
-import { type AgreedFolder, prepareMemberWrites } from './member-writes.ts'
+import { askedFor, type CommitReply, handlesOf, hasNamedPut, prepareFileRecording } from './file-recording.ts'
 import { type Asking, dayLeft, prepareQuotaReads } from './quota-reads.ts'
 import { forEach, type Sql, type SqlValue, type Steps } from './sql.ts'
 import { prepareTakedownReads } from './takedown-reads.ts'
-import type { Charge } from './usage-writes.ts'
 
 interface ReservationRow {
   readonly id: string
@@ -45,19 +34,6 @@ interface ReservationRow {
   readonly claimed_put: string
 }
 
-/** A commit's outcome on its way back: the caller, who has the file, needs only its sequence. */
-export type CommitReply =
-  | Exclude<CommitOutcome, { outcome: 'recorded' }>
-  | { readonly outcome: 'recorded'; readonly sequence: number; readonly usedBytes: number; readonly day?: DayLeft }
-
-type AtOnceReply = CommitReply | Exclude<ReserveOutcome, { outcome: 'reserved' }>
-
-/** What the records know of the bytes of a commit before it. `open` has not been ended; its term may be over. */
-interface KnownBefore {
-  readonly object: number | undefined
-  readonly open: FileRow | undefined
-}
-
 interface ClaimRequest extends BlobName {
   readonly reservationId: string
   readonly key: string
@@ -71,16 +47,11 @@ interface ReleaseRequest {
 }
 
 /** Reservations and charges. Each function runs inside the caller's transaction. */
-export function prepareQuotaWrites(
-  db: Sql,
-  contents: ContentWrites,
-  discards: DiscardWrites,
-  { placeFile }: DealWrites,
-) {
+export function prepareQuotaWrites(db: Sql, contents: ContentWrites, discards: DiscardWrites, deals: DealWrites) {
   const content = prepareContentReads(db)
-  const { decide, capsOf, quotaState, stateFor } = prepareQuotaReads(db)
-  const { endAsExpired, insertFile } = prepareFileInserts(db)
-  const { agree, endTaken, keepMembers } = prepareMemberWrites(db)
+  const { decide, quotaState, stateFor } = prepareQuotaReads(db)
+  const recording = prepareFileRecording(db, contents, discards, deals)
+  const { agree, knownOf, keepRetry, record, replacePut } = recording
   const takedowns = prepareTakedownReads(db)
   const insertReservation = db.prepare<SqlValue[]>(
     `INSERT INTO reservations (id, instance, principal, day, bytes, cap_bytes, cap_files, lease_until, cap_stored, token, cap_token)
@@ -103,14 +74,6 @@ export function prepareQuotaWrites(
   const expired = db.prepare<[number], string>('SELECT id FROM reservations WHERE lease_until < ?').pluck()
   const ofInstance = db.prepare<[string], string>('SELECT id FROM reservations WHERE instance = ?').pluck()
 
-  function* knownOf(commit: FileCommit): Steps<KnownBefore> {
-    const { file } = commit
-    const [digest, unread] = handlesOf(commit)
-    const object = (yield* content.objectOfHandle(digest)) ?? (yield* content.objectOfHandle(unread))
-    const open = object === undefined ? undefined : yield* content.openFile(file.principal, object, file.key)
-    return { object, open }
-  }
-
   /** Forgets a reservation; what it had claimed and nobody needs any more is to be removed. */
   function* settle(held: ReservationRow, now: number): Steps<void> {
     yield* deleteReservation.run(held.id)
@@ -122,55 +85,6 @@ export function prepareQuotaWrites(
     const held = yield* reservation.get(reservationId)
     if (held !== undefined) yield* settle(held, now)
     if (published !== undefined) yield* discards.discardUnlessNeeded(published, { now })
-  }
-
-  /** What was put before for an object goes once its readers are through. Its bytes may have been what made somebody upload them again. */
-  function* replacePut(object: number, commit: FileCommit): Steps<void> {
-    if (!hasNamedPut(commit)) return
-    yield* discards.discardReplaced(object, commit.put, { now: commit.now, dueAt: commit.replacedUntil ?? commit.now })
-  }
-
-  /** The verified bytes of the commit take the place of what is stored; a blob that they replace in the records goes. */
-  function* putBytes(object: number, commit: FileCommit): Steps<void> {
-    const put = yield* contents.putBytes(object, commit)
-    if (put === undefined) return
-    yield* discards.discardUnlessNeeded({ sha256: commit.file.sha256, put }, { now: commit.now })
-  }
-
-  /** Keeps what a commit of bytes brought that are staged already. */
-  function* keepRetry(row: FileRow, commit: FileCommit, usedBytes: number): Steps<CommitReply> {
-    yield* contents.learn(row.object, commit.content, commit.file.sha256)
-    yield* putBytes(row.object, commit)
-    const file = fileFromRow({ ...row, handle: commit.file.sha256 })
-    return { outcome: 'retry', file: { ...file, pieceRoot: commit.content.pieceRoot }, usedBytes }
-  }
-
-  /** Records a file whose bytes are in place, and charges it to `day`; the caller has seen to the quota. */
-  function* record(
-    commit: FileCommit,
-    { object: known, open }: KnownBefore,
-    { day, token }: Pick<Charge, 'day' | 'token'>,
-    folder?: AgreedFolder,
-  ): Steps<number> {
-    const { file } = commit
-    if (open !== undefined) yield* endAsExpired(open, commit.now)
-    if (known !== undefined) yield* replacePut(known, commit)
-    const object = yield* contents.putObject(commit, known)
-    if (known !== undefined) yield* putBytes(object, commit)
-    // Bytes that are kept as those of parts stay so, and those that came now go again.
-    if (known !== undefined && commit.inline === undefined && (yield* contents.isComposed(known))) {
-      yield* discards.discardUnlessNeeded({ sha256: file.sha256, put: commit.put ?? '' }, { now: commit.now })
-    }
-    const name = opaqueNameOf(file.key)
-    if (name !== '') yield* contents.bindName(name, object)
-    const bytes = file.sizeBytes + (folder?.chargedBytes ?? 0)
-    const sequence = yield* insertFile(object, file, { day, bytes, token }, folder?.stored)
-    if (folder !== undefined) {
-      yield* keepMembers(object, folder)
-      yield* endTaken(folder, sequence, file.principal, commit.now)
-    }
-    if (commit.placement !== undefined) yield* placeFile(sequence, commit.placement, commit.now)
-    return sequence
   }
 
   /** What the parts of a concatenation have reserved of the same day, beside the one whose reservation the commit is of. */
@@ -195,6 +109,7 @@ export function prepareQuotaWrites(
   }
 
   return {
+    ...prepareAtOnceWrites(db, recording),
     release,
 
     *reserve(request: ReserveRequest): Steps<ReserveOutcome> {
@@ -223,35 +138,6 @@ export function prepareQuotaWrites(
       const allowedBytes = Math.max(held.bytes, decision.bytes)
       yield* setReserved.run(allowedBytes, reservationId)
       return { outcome: 'grown', allowedBytes }
-    },
-
-    *commitAtOnce({ admit, commit }: { admit: AdmitRequest; commit: FileCommit }): Steps<AtOnceReply> {
-      const { principal, day, key, token, maxInFlight, now } = admit
-      if (yield* takedowns.haveChanged(commit)) return { outcome: 'takedowns_changed' }
-      const { sizeBytes } = commit.file
-      const caps = yield* capsOf(admit)
-      const known = yield* knownOf(commit)
-      const retried = known.open !== undefined && known.open.expires_at > now ? known.open : undefined
-      const folder =
-        retried === undefined && commit.folder !== undefined
-          ? yield* agree({ ...commit, folder: commit.folder })
-          : undefined
-      if (folder !== undefined && 'outcome' in folder) return folder
-      const asked = retried === undefined ? askedFor(sizeBytes, folder) : { bytes: 0, files: 0 }
-      const state = yield* stateFor({ principal, day, token, ...caps }, caps, { asked, now })
-      const decision = decideQuota(state, { ...caps, asked, maxInFlight })
-      if (decision.outcome === 'too_many_in_flight') return decision
-      // A file under this key would have let the upload in; only then is it of interest whether the key is bound.
-      const isLetIn = decision.outcome === 'fits' || (yield* content.liveFile(principal, key, now)) !== undefined
-      const left = dayLeft(state, caps, admit.capBytes, decision.outcome === 'fits' ? asked.bytes : 0)
-      if (!isLetIn) return { ...decision, ...left }
-      const bound = yield* content.boundElsewhere(key, handlesOf(commit))
-      if (bound !== undefined) return { outcome: 'conflict', object: bound }
-      if (decision.outcome === 'over_quota') return { ...decision, ...left }
-      const { usedBytes } = decision
-      if (retried !== undefined) return { ...(yield* keepRetry(retried, commit, usedBytes)), ...left }
-      const sequence = yield* record(commit, known, { day, token: token?.id }, folder)
-      return { outcome: 'recorded', sequence, usedBytes: usedBytes + asked.bytes, ...left }
     },
 
     *claim({ reservationId, key, sha256, put, now = 0 }: ClaimRequest): Steps<ClaimOutcome> {
@@ -345,22 +231,4 @@ function heldAsking({ principal, day, token, cap_token }: ReservationRow): Askin
 function heldDayLeft(held: ReservationRow, state: QuotaState, added: number): { readonly day?: DayLeft } {
   const caps = heldCaps(held)
   return dayLeft(state, caps, held.token === null ? caps.capBytes : Number.NaN, added)
-}
-
-/** What a file asks for. A folder is stored with its members from now on, of which those that were sent for it are stored already. */
-function askedFor(sizeBytes: number, folder: AgreedFolder | undefined): QuotaRequest['asked'] {
-  if (folder === undefined) return { bytes: sizeBytes, files: 1 }
-  const { stored, chargedBytes, takenBytes } = folder
-  const storedBytes = Math.max(0, sizeBytes + stored.memberBytes - takenBytes)
-  return { bytes: sizeBytes + chargedBytes, files: 1, storedBytes }
-}
-
-/** True for bytes that were put into a blob store where every put has a place of its own. */
-function hasNamedPut(commit: FileCommit): commit is FileCommit & { readonly put: string } {
-  return commit.put !== undefined && commit.put !== ''
-}
-
-/** What the object of these bytes can be called. */
-function handlesOf({ file, content }: FileCommit): readonly [digest: string, unread: string] {
-  return [file.sha256, pieceHandle({ pieceRoot: content.pieceRoot, sizeBytes: file.sizeBytes })]
 }

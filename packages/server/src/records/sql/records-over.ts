@@ -1,8 +1,8 @@
 import type { CommitOutcome, Fence, FileCommit, RecordStore } from '../record-store.ts'
+import type { CommitReply } from './file-recording.ts'
 import { fileFromCommit } from './file-row.ts'
 import { ownBytes, ownCommit, ownFacts } from './own-bytes.ts'
 import { countingPromises } from './promised-writes.ts'
-import type { CommitReply } from './quota-writes.ts'
 import type { SqlEngine } from './sql-engine.ts'
 
 type RecordedReply = Extract<CommitReply, { readonly outcome: 'recorded' }>
@@ -29,6 +29,10 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
       },
       async commitAtOnce({ admit, commit }) {
         return withFile(commit, await write('quotas.commitAtOnce', { admit, commit: ownCommit(commit) }))
+      },
+      async commitTogether({ admit, commits }) {
+        const replies = await write('quotas.commitTogether', { admit, commits: commits.map(ownCommit) })
+        return commits.map((commit, index) => withFile(commit, replies[index] ?? { outcome: 'lost' }))
       },
       release: (request) => write('quotas.release', request),
       extendLeases: (request) => write('quotas.extendLeases', request),

@@ -84,6 +84,7 @@ export function prepareWrites(db: Sql) {
     'quotas.claim': quotas.claim,
     'quotas.commit': quotas.commit,
     'quotas.commitAtOnce': quotas.commitAtOnce,
+    'quotas.commitTogether': quotas.commitTogether,
     'quotas.release': quotas.release,
     'quotas.extendLeases': quotas.extendLeases,
     'quotas.releaseExpired': quotas.releaseExpired,

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
+import { hashPiece } from '@lade/core/piece'
 import { DAY_MS } from '@lade/core/time'
-import { hexOf } from '@lade/node/hashing/hex'
-import { pieceHashing } from '@lade/node/hashing/piece-hashing'
 import type { RecordStore } from '../../records/record-store.ts'
 
 /** A staged file whose piece one prover holds. */
@@ -19,7 +18,7 @@ export async function stageCopy(
   const { name, prover, now, days } = of
   const inline = Buffer.from(name)
   const sha256 = digestOf(name)
-  const pieceRoot = hexOf(pieceHashing.whole(inline).root)
+  const pieceRoot = Buffer.from(hashPiece(inline).root).toString('hex')
   const key = `sha256:${sha256}`
   const principal = 'user:alice'
   const sizeBytes = inline.length

@@ -26,6 +26,7 @@ describe('queueNameOf', () => {
       'quotas.grow',
       'quotas.commit',
       'quotas.commitAtOnce',
+      'quotas.commitTogether',
       'compositions.commit',
       'files.remove',
     ] as const
@@ -57,6 +58,7 @@ describe('queueNameOf', () => {
         'quotas.claim',
         'quotas.commit',
         'quotas.commitAtOnce',
+        'quotas.commitTogether',
         'quotas.grow',
         'compositions.commit',
         'blockedCallers.endFiles',

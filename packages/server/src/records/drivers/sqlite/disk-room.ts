@@ -14,8 +14,13 @@ const SPARE_INODES = 32
 const ADDITIONS: ReadonlySet<WriteName> = new Set<WriteName>([
   'quotas.reserve',
   'quotas.commitAtOnce',
+  'quotas.commitTogether',
   'compositions.commit',
 ])
+
+interface Commit {
+  readonly inline?: Uint8Array
+}
 
 /** Whether the disk of the records has room for more. */
 export interface DiskRoom {
@@ -48,7 +53,7 @@ export function diskRoom(options: {
         const { bavail, bsize, files, ffree } = statfsSync(dir)
         look = { freeBytes: bavail * bsize, hasInodes: files === 0 || ffree >= SPARE_INODES, at: now }
       }
-      const sizeBytes = ROW_BYTES + inlineBytesOf(input)
+      const sizeBytes = roomFor(input)
       if (!look.hasInodes || look.freeBytes - sizeBytes < minFreeBytes) {
         throw new LadeError('insufficient_storage', { retryAfterSeconds: 60 })
       }
@@ -57,7 +62,8 @@ export function diskRoom(options: {
   }
 }
 
-function inlineBytesOf(input: unknown): number {
-  const commit = (input as { readonly commit?: { readonly inline?: unknown } }).commit
-  return commit?.inline instanceof Uint8Array ? commit.inline.length : 0
+/** What the files of a write take at most; a write without files takes the row of one. */
+function roomFor(input: unknown): number {
+  const { commit, commits = [commit] } = input as { readonly commit?: Commit; readonly commits?: readonly Commit[] }
+  return commits.reduce((sum, each) => sum + ROW_BYTES + (each?.inline?.length ?? 0), 0)
 }

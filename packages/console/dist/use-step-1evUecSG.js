@@ -1,0 +1,1 @@
+import{f as e,m as t}from"./icon-Cb2UyQSp.js";function n(){let n=t(!1),r=t(void 0);return{isRunning:n,problem:r,async run(t){if(!n.value){n.value=!0,r.value=void 0;try{await t()}catch(t){r.value=e(t)}finally{n.value=!1}}}}}export{n as t};

@@ -1,1 +1,0 @@
-import{f as e,m as t}from"./icon-BL9R57iD.js";function n(){let n=t(!1),r=t(void 0);return{isRunning:n,problem:r,async run(t){if(!n.value){n.value=!0,r.value=void 0;try{await t()}catch(t){r.value=e(t)}finally{n.value=!1}}}}}export{n as t};
