@@ -55,6 +55,8 @@ export interface ChainOptions extends Omit<ChainSettings, 'limits'> {
   readonly limits?: Partial<ChainLimits> | undefined
   /** How often a new block is looked for. @default 1000 */
   readonly pollMs?: number
+  /** How long a transaction waits for its block before it offers more. @default 60_000 */
+  readonly raiseAfterMs?: number
   /** So many periods' pay are settled at a time, and the rest at the end. @default 7 */
   readonly settledPeriods?: bigint | undefined
 }

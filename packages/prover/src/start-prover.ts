@@ -129,7 +129,7 @@ export async function startProver(options: ProverOptions): Promise<Prover> {
  * @throws {ConfigError} when the node is on another chain than the configured one. A node that does not answer is waited for.
  */
 async function startFollowing(
-  { pollMs = 1000, settledPeriods, marketplaces, ...settings }: ChainOptions,
+  { pollMs = 1000, raiseAfterMs = 60_000, settledPeriods, marketplaces, ...settings }: ChainOptions,
   rest: Pick<DealFollowerOptions, 'store' | 'dir' | 'log' | 'metrics'>,
 ): Promise<DealFollower> {
   const [{ ChainAccount }, { followDeals }, { WrongChainError }] = await Promise.all([
@@ -138,7 +138,7 @@ async function startFollowing(
     import('./chain/wrong-chain-error.ts'),
   ])
   const limits = { ...readChainLimits({}), ...settings.limits }
-  const chain = new ChainAccount({ ...settings, limits }, pollMs)
+  const chain = new ChainAccount({ ...settings, limits }, { pollMs, raiseAfterMs })
   if (limits.chainId !== undefined) {
     const found = await chain.chainId().catch((error: Error) => error)
     if (found instanceof WrongChainError) throw new ConfigError(found.message)

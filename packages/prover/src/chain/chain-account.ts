@@ -12,7 +12,7 @@ import { type ChainClient, openChainClient } from './chain-client.ts'
 import type { ChainSettings } from './chain-settings.ts'
 import type { Head } from './deal.ts'
 import { type Fees, FeeTooHighError, readFees } from './fees.ts'
-import { type SendResult, sendTransaction } from './transactions.ts'
+import { type SendResult, sendTransaction, type TransactionsOptions } from './transactions.ts'
 import { WrongChainError } from './wrong-chain-error.ts'
 
 /** A call of a contract, ready to be sent. */
@@ -29,18 +29,21 @@ export interface Refused {
   readonly refused: string
 }
 
+/** How often an account looks for a block, and how long its transactions wait for one. */
+export type ChainWaits = Pick<TransactionsOptions, 'pollMs' | 'raiseAfterMs'>
+
 /** One account on one chain: what all contracts share. Every method throws viem's `BaseError` when the chain cannot be asked. */
 export class ChainAccount {
   readonly client: ChainClient
   readonly #account: PrivateKeyAccount
-  readonly #pollMs: number
+  readonly #waits: ChainWaits
   readonly #chainId: number | undefined
   readonly #mostWeiPerGas: bigint
 
-  constructor({ rpcUrl, privateKey, limits }: Omit<ChainSettings, 'marketplaces'>, pollMs: number) {
+  constructor({ rpcUrl, privateKey, limits }: Omit<ChainSettings, 'marketplaces'>, waits: ChainWaits) {
     this.client = openChainClient(rpcUrl.reveal())
     this.#account = privateKeyToAccount(privateKey.reveal() as `0x${string}`)
-    this.#pollMs = pollMs
+    this.#waits = waits
     this.#chainId = limits.chainId
     this.#mostWeiPerGas = limits.mostWeiPerGas
   }
@@ -98,7 +101,7 @@ export class ChainAccount {
       account: this.#account,
       chainId,
       mostWeiPerGas: this.#mostWeiPerGas,
-      pollMs: this.#pollMs,
+      ...this.#waits,
       signal,
     }
     return sendTransaction({ to, data, gas }, options)

@@ -48,6 +48,28 @@ describe.each([1, 2] as const)('a prover that follows a marketplace of version %
     expect(await dealState(harness, dealId)()).toBe('active')
   })
 
+  test('sends again what a reorganisation took back while another transaction waited for its block', async () => {
+    const harness = await startChainHarness({ version })
+    const { chain } = harness
+    const account = await harness.newProver()
+    const [first, second] = [pieceOf(3000, 1), pieceOf(3000, 3)]
+    await startWith(account, { pieces: [first, second] })
+    const dealId = await harness.propose(account.address, first, 4)
+    const proposedIn = await chain.getBlockNumber()
+    await harness.mineUntil(async () => (await harness.provenPeriods(dealId)) === 1)
+    await harness.propose(account.address, second, 4)
+    const sent = (blockTag: 'latest' | 'pending') => chain.getTransactionCount({ address: account.address, blockTag })
+    const inBlocks = await sent('latest')
+    await expect.poll(() => sent('pending')).toBe(inBlocks + 1)
+    await chain.request({
+      method: 'anvil_rollback',
+      params: [Number((await chain.getBlockNumber()) - proposedIn)],
+    } as never)
+    expect(await sent('latest')).toBeLessThan(inBlocks)
+    await becomes(harness, dealId, 'settled')
+    expect(await harness.provenPeriods(dealId)).toBe(4)
+  })
+
   test('goes on after a restart from what the chain says, with its cursor and without it', async () => {
     const harness = await startChainHarness({ version })
     const account = await harness.newProver()

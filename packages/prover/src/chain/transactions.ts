@@ -10,11 +10,11 @@ import {
 import type { ChainClient } from './chain-client.ts'
 import { capped, FeeTooHighError, isBelow, raised, readFees } from './fees.ts'
 
-/** How long a transaction waits for its block before it offers more. */
-const TIMEOUT_MS = 60_000
 const MAX_OFFERS = 12
 /** A receipt is looked for so often once the nonce is used. */
 const RECEIPT_LOOKS = 5
+/** So often in a row the chain must have fewer transactions of the account: one of several nodes behind an address may lag. */
+const TAKEN_BACK_LOOKS = 20
 
 /** A call of a contract, encoded. */
 export interface Call {
@@ -33,10 +33,15 @@ export interface TransactionsOptions {
   readonly mostWeiPerGas: bigint
   /** How often a block is looked for. */
   readonly pollMs: number
+  /** How long a transaction waits for its block before it offers more. */
+  readonly raiseAfterMs: number
   readonly signal: AbortSignal
 }
 
-/** `landed`: it is in a block and did what it should. `reverted`: it is in a block and did nothing. `lost`: another one took its nonce. */
+/**
+ * `landed`: it is in a block and did what it should. `reverted`: it is in a block and did nothing. `lost`: another one took its nonce, or
+ * a reorganisation took back those before it, so that it waits for nonces that nobody uses.
+ */
 export type SendResult = MinedResult | { readonly outcome: 'lost' }
 
 export interface MinedResult {
@@ -112,12 +117,15 @@ async function offerTo(client: ChainClient, raw: `0x${string}`): Promise<'taken'
 async function resultOf(
   hashes: readonly Hash[],
   nonce: number,
-  { client, account, pollMs, signal }: TransactionsOptions,
+  { client, account, pollMs, raiseAfterMs, signal }: TransactionsOptions,
 ): Promise<SendResult | undefined> {
   let misses = 0
-  for (const since = performance.now(); performance.now() - since < TIMEOUT_MS; ) {
+  let takenBack = 0
+  for (const since = performance.now(); performance.now() - since < raiseAfterMs; ) {
     await delay(pollMs, undefined, { signal })
     const used = await client.getTransactionCount({ address: account.address, blockTag: 'latest' })
+    takenBack = used < nonce ? takenBack + 1 : 0
+    if (takenBack === TAKEN_BACK_LOOKS) return { outcome: 'lost' }
     if (used <= nonce) continue
     const found = await findReceipt(hashes, client)
     if (found !== undefined) return found

@@ -24,7 +24,7 @@ export function describeMarketplace(version: ContractVersion): void {
     beforeEach(async () => {
       harness = await startChainHarness({ version })
       const account = await harness.newProver()
-      chain = new ChainAccount({ ...account, limits: readChainLimits({}) }, 10)
+      chain = new ChainAccount({ ...account, limits: readChainLimits({}) }, { pollMs: 10, raiseAfterMs: 60_000 })
       marketplace = await openMarketplace(chain, harness.marketplace.toLowerCase() as Hex)
     })
 
