@@ -49,6 +49,7 @@ describe('GET /api/deals', () => {
       onchainDealId: null,
       syntheticDealId: oldest?.dealId,
       aggregate: null,
+      ipfs: null,
       copies: expect.any(Array),
     })
   })

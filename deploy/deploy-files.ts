@@ -32,7 +32,7 @@ export function yamlOf(path: string): Yaml {
   return parse(textOf(path), { merge: true })
 }
 
-/** The names of the metrics that rules and pages speak of. */
+/** The names of the metrics of the service that rules and pages speak of. */
 export function namedMetrics(): string[] {
   const ours = [textOf('prometheus/rules.yaml'), textOf('grafana/lade.json')]
   const texts = [...ours, ...filesUnder(PAGES).map((path) => readFileSync(path, 'utf8'))]
@@ -40,7 +40,8 @@ export function namedMetrics(): string[] {
   // A label, a file and an account that are no metrics.
   // What a histogram is made of.
   const families = names.map((name) => name.replace(/_seconds_(?:bucket|sum|count)$/, '_seconds'))
-  return [...new Set(families)].filter((name) => !['lade_b', 'lade_uploads'].includes(name))
+  const others = new Set(['lade_b', 'lade_uploads', ...PROVER_NAMES])
+  return [...new Set(families)].filter((name) => !others.has(name))
 }
 
 /** The names of the metrics that an answer of `/metrics` has. */

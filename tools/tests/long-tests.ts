@@ -23,6 +23,7 @@ export const LONG_TESTS: readonly string[] = [
   'packages/server/src/blobs/drivers/s3/s3-blob-store-variants.conformance.test.ts',
   'packages/server/src/blobs/drivers/s3/s3-blob-store.faults.test.ts',
   'packages/server/src/blobs/drivers/s3/s3-late-requests.test.ts',
+  'packages/server/src/chain/drivers/evm/evm-chain.test.ts',
   'packages/server/src/http/slow-readers.test.ts',
   'packages/server/src/main.test.ts',
   'packages/server/src/placement/moving-copies.test.ts',

@@ -201,20 +201,22 @@ contract Marketplace is DealChallenges, ReentrancyGuardTransient {
         _payBoth(dealId, deal);
     }
 
-    /// @notice Pays both sides what is due to them so far, and closes the deal if its term is over. By anybody.
+    /// @notice Pays both sides what is due to them so far, and closes the deal if its term is over or too much was missed. By anybody.
     ///
     /// A side that cannot be paid, such as an account that the token refuses, does not hold up the other: its part stays due, and
     /// this may be called again.
     function settle(uint256 dealId) external nonReentrant {
         DealRecord storage deal = _deals[dealId];
-        if (deal.state == State.Active) _accountForMissed(dealId, deal);
+        State before = deal.state;
+        if (before == State.Active) _accountForMissed(dealId, deal);
         if (deal.state == State.Active && block.timestamp >= _endOfTerm(deal)) {
             deal.state = State.Settled;
             _releaseBond(dealId, deal);
             emit DealSettled(dealId);
         } else if (deal.state < State.Active || deal.state > State.Slashed) {
             revert WrongState(dealId, deal.state);
-        } else if (!_owesAnybody(deal)) {
+        } else if (deal.state == before && !_owesAnybody(deal)) {
+            // A deal that ends in this call is closed even if it had no pay.
             revert NothingToSettle(dealId);
         }
         _payBoth(dealId, deal);

@@ -91,6 +91,16 @@ describe('the pay', () => {
     await expect(prover.refusal('settle', [proposed])).resolves.toEqual({ name: 'WrongState', args: [proposed, 1] })
   })
 
+  it('may be nothing at all, and the deal is closed after three misses all the same', async () => {
+    const dealId = await activeDeal({ duration: 5n * BigInt(PERIOD), totalPayment: 0n })
+    await fixture.passSeconds(2 * PERIOD)
+    await expect(stranger.refusal('settle', [dealId])).resolves.toEqual({ name: 'NothingToSettle', args: [dealId] })
+    await fixture.passSeconds(PERIOD)
+    await stranger.send('settle', [dealId])
+    expect(await stateOf(dealId)).toBe('Slashed')
+    await expect(stranger.refusal('settle', [dealId])).resolves.toEqual({ name: 'NothingToSettle', args: [dealId] })
+  })
+
   it('may be nothing at all', async () => {
     const dealId = await activeDeal({ duration: BigInt(PERIOD), totalPayment: 0n })
     await provePeriod(dealId)

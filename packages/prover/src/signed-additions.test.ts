@@ -2,6 +2,7 @@
 import { calibration, mainnet } from '@filoz/synapse-core/chains'
 import { parse } from '@filoz/synapse-core/piece'
 import { signAddPieces, signCreateDataSetAndAddPieces, signSchedulePieceRemovals } from '@filoz/synapse-core/typed-data'
+import { datasetMetadataObjectToEntry, pieceMetadataObjectToEntry } from '@filoz/synapse-core/utils'
 import { openHttpProver, WARM_STORAGE } from '@lade/server/proving'
 import fastify from 'fastify'
 import { createClient, custom, decodeAbiParameters, type Hex } from 'viem'
@@ -60,7 +61,8 @@ describe.each([mainnet, calibration])('the driver for Curio on $name', (chain) =
     expect(payer).toBe(ACCOUNT.address)
     expect(clientDataSetId).not.toBe(BigInt(`0x${NONCE}`))
     const signed = { clientDataSetId, payee: PAYEE, pieces: PIECES, nonce: BigInt(`0x${NONCE}`) } as const
-    expect(creation).toBe(await signCreateDataSetAndAddPieces(client, signed))
+    const metadata = datasetMetadataObjectToEntry({ source: 'lade' })
+    expect(creation).toBe(await signCreateDataSetAndAddPieces(client, { ...signed, metadata }))
     expect(bodies[0]?.recordKeeper).toBe(chain.contracts.fwss.address)
 
     const dataSetId = `17-${clientDataSetId.toString(16).padStart(16, '0')}`
@@ -72,10 +74,25 @@ describe.each([mainnet, calibration])('the driver for Curio on $name', (chain) =
     await prover.remove({ nonce, dataSetId, pieceId: '5', pieceCid: CIDS[0] ?? '' })
     expect(bodies[2]?.extraData).toBe(await signSchedulePieceRemovals(client, { clientDataSetId, pieceIds: [5n] }))
 
+    // CARs go into a data set of their own, whose blocks the provider announces.
+    const ipfsRootCids = CIDS.map(
+      (_, index) => `bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzd${'ia'[index]}`,
+    )
+    await prover.add({ nonce: NONCE, dataSetId: null, pieceCids: CIDS, ipfsRootCids })
+    const pieces = PIECES.map(({ pieceCid }, index) => {
+      return { pieceCid, metadata: pieceMetadataObjectToEntry({}, { ipfsRootCID: ipfsRootCids[index] ?? '' }) }
+    })
+    const indexed = datasetMetadataObjectToEntry({ withIPFSIndexing: '', source: 'lade' })
+    expect(bodies[3]?.extraData).toBe(
+      await signCreateDataSetAndAddPieces(client, { ...signed, pieces, metadata: indexed }),
+    )
+    await prover.add({ nonce, dataSetId, pieceCids: CIDS, ipfsRootCids })
+    expect(bodies[4]?.extraData).toBe(await signAddPieces(client, { ...addition, pieces }))
+
     // A data set of somebody else is nothing that can be signed for.
     await expect(prover.add({ nonce, dataSetId: '17', pieceCids: CIDS })).rejects.toMatchObject({
       code: 'stage_failed',
     })
-    expect(bodies).toHaveLength(3)
+    expect(bodies).toHaveLength(5)
   })
 })

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { parseContentId } from '@lade/core/content'
+import { carHeader, carSection } from '@lade/core/dag'
 import {
   challengeIndex,
   leafCount,
@@ -11,6 +12,8 @@ import {
 } from '@lade/core/piece'
 import type { ChallengeResult } from '@lade/core/wire'
 import fc from 'fast-check'
+import { CID } from 'multiformats/cid'
+import { create } from 'multiformats/hashes/digest'
 import { describe, expect, it } from 'vitest'
 import { aggregateAnswerFor, answerFor, heldPiece } from '../testing/challenge-answer.ts'
 import { noise } from '../testing/noise.ts'
@@ -118,6 +121,14 @@ describe('checkPossession', () => {
         refusal('Its aggregate has an impossible size, so the proof may leave out the file.'),
       )
     }
+  })
+
+  it('does not take the CAR of a file for the file', async () => {
+    const root = CID.createV1(0x55, create(0x12, sha256.of(file.bytes)))
+    const section = Buffer.concat([carSection(root, file.bytes.length), file.bytes])
+    const car = await answerFor(heldPiece(Buffer.concat([carHeader([root]), section])), NONCE)
+    expect(() => check(car, pieceCidV2(file))).toThrow(refusal('It is for another piece.'))
+    expect(check(car, root.toString())).toEqual({ pieceCid: car.pieceCid, isPieceOfCid: false })
   })
 
   it('lets a big file be proved by a piece of it, and says so', () => {

@@ -8,6 +8,7 @@ export {
 } from './car/block-reader.ts'
 export type { CarFault, CarIndex } from './car/car-index.ts'
 export { CarIndexer, MAX_BLOCKS } from './car/car-indexer.ts'
+export { CarLayout } from './car/car-layout.ts'
 export { carHeader, carSection } from './car/car-writer.ts'
 export { DagReadError } from './car/dag-read-error.ts'
 export { linkAt } from './car/link-list.ts'

@@ -62,6 +62,13 @@ const dealAggregate = z.object({
   paddedOffset: bytesField.describe('The same offset in padded bytes, as in the index of the aggregate'),
 })
 
+/** The CAR of a file at providers that announce its blocks to IPFS. */
+const dealIpfs = z.object({
+  rootCid: cidField.describe('Root of the DAG, by which the file is found'),
+  pieceCid: z.string().describe('Piece CID v2 of the CAR'),
+  copies: z.array(dealCopy),
+})
+
 /** The storage agreement of one file. */
 export const dealEntry = z.object({
   dealId: dealIdField,
@@ -84,6 +91,9 @@ export const dealEntry = z.object({
   onchainDealId: z.string().nullable().describe('Onchain deal id, once it exists'),
   aggregate: dealAggregate.nullable().describe('Set for a small file that is part of an aggregate'),
   copies: z.array(dealCopy),
+  ipfs: dealIpfs
+    .nullable()
+    .describe('Set for a file whose CAR providers store as well; the status does not depend on it'),
   syntheticDealId: syntheticDealIdField,
 })
 export type DealEntry = z.infer<typeof dealEntry>

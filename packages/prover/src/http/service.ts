@@ -36,9 +36,8 @@ export interface ProverService {
   readonly deals: DealMetrics | undefined
 }
 
-/** A piece that is held and that Curio's background task would have come by. Whoever looks for it wants it to stay for a while. */
+/** A piece that is held and that Curio's background task would have come by. Looking for it keeps it no longer. */
 export function findPiece({ store, limits, now }: ProverService, pieceCid: string): HeldPiece | undefined {
   const piece = store.get(pieceCid)
-  store.want(pieceCid)
   return piece !== undefined && piece.storedAt + limits.findDelayMs <= now() ? piece : undefined
 }

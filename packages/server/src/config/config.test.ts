@@ -38,6 +38,7 @@ describe('readConfig', () => {
         aggregateBelowBytes: MB,
         aggregateSeconds: 60,
         auditSeconds: 86_400,
+        ipfsCopies: 0,
       },
       tokenAlg: 'HS256',
       signup: 'open',
@@ -296,6 +297,9 @@ describe('readConfig', () => {
       /^LADE_PROVER names .* LADE_CURIO_KEY must be set to pay it/,
     )
     expect(refusal({ LADE_CURIO_KEY: env.LADE_CURIO_KEY })).toMatch(/^LADE_CURIO_KEY is set, but LADE_PROVER names no/)
+    expect(read(env).placement.ipfsCopies).toBe(0)
+    expect(read({ ...env, LADE_CURIO_IPFS_COPIES: '2' }).placement.ipfsCopies).toBe(2)
+    expect(refusal({ LADE_CURIO_IPFS_COPIES: '1' })).toMatch(/^LADE_CURIO_IPFS_COPIES is set, but LADE_PROVER names no/)
     const pulling = { ...env, LADE_PROVER: `curio-pull+https://sp.example#${account}` }
     expect(refusal(pulling)).toMatch(/^LADE_PROVER names .* LADE_PUBLIC_URL must be an https URL/)
     expect(refusal({ ...pulling, LADE_PUBLIC_URL: 'http://lade.example' })).toContain('LADE_PUBLIC_URL')

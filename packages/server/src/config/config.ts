@@ -68,6 +68,8 @@ export interface Config {
     readonly aggregateBelowBytes: number
     readonly aggregateSeconds: number
     readonly auditSeconds: number
+    /** How many Curio providers get the CAR of a public file. */
+    readonly ipfsCopies: number
   }
   readonly tokenAlg: 'HS256' | 'RS256'
   /** Absent: the key file in the data directory. `tokenKeyMaterial` gives the key that it stands for. */
@@ -212,6 +214,7 @@ export function readConfig(sources: ConfigSources): Config {
       aggregateBelowBytes: values.aggregateBelowMb * MEGABYTE,
       aggregateSeconds: values.aggregateSeconds,
       auditSeconds: values.auditSeconds,
+      ipfsCopies: values.ipfsCopies,
     },
     tokenAlg: values.tokenAlg,
     ...(values.tokenKey !== undefined && { tokenKey: values.tokenKey }),

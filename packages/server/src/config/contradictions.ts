@@ -113,6 +113,9 @@ function refuseIncompleteCurio({ values, givenAs }: ReadSettings): void {
   if (!isCurio && values.curioKey !== undefined) {
     throw new ConfigError(`${givenAs('curioKey')} is set, but ${givenAs('provers')} names no Curio prover.`)
   }
+  if (!isCurio && values.ipfsCopies > 0) {
+    throw new ConfigError(`${givenAs('ipfsCopies')} is set, but ${givenAs('provers')} names no Curio prover.`)
+  }
   const isPulling = values.provers.some(({ kind }) => kind === 'curio-pull')
   if (isPulling && !values.publicUrl?.startsWith('https:')) {
     throw new ConfigError(

@@ -65,7 +65,16 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
   },
   {
     title: 'Provers',
-    keys: ['provers', 'redundancy', 'stage', 'aggregateBelowMb', 'aggregateSeconds', 'auditSeconds', 'curioKey'],
+    keys: [
+      'provers',
+      'redundancy',
+      'stage',
+      'aggregateBelowMb',
+      'aggregateSeconds',
+      'auditSeconds',
+      'curioKey',
+      'ipfsCopies',
+    ],
   },
   { title: 'Moderation', keys: ['denylists'] },
   { title: 'Wallets', keys: ['chainRpc', 'chainId', 'usdc', 'usdcPerGib', 'walletBalanceBlocks', 'walletAddressMb'] },

@@ -134,6 +134,12 @@ export const SETTINGS = {
       'The private key of the account that pays storage providers through FilecoinWarmStorageService, 0x and 64 hex digits. Prefer the variable: other users of the machine can read flags.',
     isSecret: true,
   }),
+  ipfsCopies: setting(wholeNumber(0, MAX_COPIES), {
+    name: 'LADE_CURIO_IPFS_COPIES',
+    default: '0',
+    meaning:
+      'The number of Curio providers that also get the CAR of each public file that was uploaded under an IPFS CID. They announce its blocks to IPFS, so that others find and fetch the file without Lade. Each CAR is stored and paid beside the copies of the file. 0 sends none.',
+  }),
   redundancy: setting(wholeNumber(1, MAX_COPIES), {
     name: 'LADE_REDUNDANCY',
     default: '1',

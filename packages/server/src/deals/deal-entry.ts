@@ -25,6 +25,7 @@ export function dealEntryOf({ file, placed, onchain, escrows }: FullDeal, urlOf:
   const { status, since, cause } = dealStatusOf(file, placed, now)
   const endedAt = file.endedAt ?? (status === 'expired' ? file.expiresAt : null)
   const pieces = placed?.pieces ?? []
+  const own = new Set(pieces.flatMap(({ copies }) => copies.map(({ id }) => id)))
   const heldPieces = pieces.map(({ copies }) => copies.filter((copy) => copy.endedAt === null))
   return {
     ...dealIdsOf(file, placed),
@@ -44,11 +45,12 @@ export function dealEntryOf({ file, placed, onchain, escrows }: FullDeal, urlOf:
     retrievableAt: timeOrNull(everyPiece(heldPieces, ({ retrievableAt }) => retrievableAt, Math.max)),
     redundancy: placed?.copiesWanted ?? 1,
     provedCopies: provedCopiesOf(heldPieces),
-    onchainDealId: onchain.find(({ onchainId }) => onchainId !== null)?.onchainId ?? null,
+    onchainDealId: onchain.find(({ copy, onchainId }) => onchainId !== null && own.has(copy))?.onchainId ?? null,
     aggregate: aggregateOf(placed),
     copies: pieces.flatMap((piece) =>
       piece.copies.map((copy) => copyEntryOf(pieceCidOf(piece), copy, { onchain, escrows })),
     ),
+    ipfs: ipfsOf(placed, { onchain, escrows }),
   }
 }
 
@@ -71,6 +73,13 @@ function copyEntryOf(
     onchainDealId,
     onchain: escrow === undefined ? null : onchainEntryOf(escrow),
   }
+}
+
+function ipfsOf(placed: DealRecord | undefined, deals: Pick<FullDeal, 'onchain' | 'escrows'>): DealEntry['ipfs'] {
+  const car = placed?.car ?? null
+  if (car === null) return null
+  const pieceCid = pieceCidOf(car)
+  return { rootCid: car.rootCid, pieceCid, copies: car.copies.map((copy) => copyEntryOf(pieceCid, copy, deals)) }
 }
 
 function onchainEntryOf(escrow: EscrowRecord): DealOnchain | null {

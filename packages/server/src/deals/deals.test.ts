@@ -113,6 +113,7 @@ describe('deals', () => {
       syntheticDealId: file.dealId,
       aggregate: null,
       copies: [expect.objectContaining({ prover: 'reference', state: 'parked', storedAt: null, endedAt: null })],
+      ipfs: null,
       retrievalUrl: urlOf(file.cid),
     })
     // Past its term and not swept yet.
@@ -146,6 +147,17 @@ describe('deals', () => {
       ...{ chainId: 8453, contract: address, dealId: '41', state: 'withdrawn', endsAt: null },
       ...{ escrowed: '23.4', paid: '0', returned: '23.4', bond: '0', forfeited: '0' },
     })
+    // The CAR of a file has deals of its own, and none of them is that of the file.
+    const { pieceRoot, sizeBytes } = file
+    const rootCid = 'bafybeif2ot3tvdmk5xpkputgjofyauxmnmu26xyctpj63stci34bk7ujf4'
+    const car = { file: file.sequence, pieceRoot: pieceRoot ?? '', sizeBytes: sizeBytes + 1, rootCid, profile: 'none' }
+    await fixture.records.placements.addCar({ ...car, copies: 1, now: fixture.clock.now })
+    const [withCar] = await fullDeals(fixture.records, [file])
+    if (withCar?.placed?.car == null) throw new Error('no CAR')
+    const placed = { ...withCar.placed, car: { ...withCar.placed.car, copies: [{ ...copy, id: copy.id + 1 }] } }
+    const ofCar = onchain.map((chained) => ({ ...chained, copy: copy.id + 1 }))
+    const shown = dealEntry.parse(dealEntryOf({ file, placed, onchain: ofCar, escrows }, urlOf, fixture.clock.now))
+    expect(shown).toMatchObject({ onchainDealId: null, ipfs: { rootCid, copies: [{ onchain: { dealId: '41' } }] } })
     const unknown = dealEntryOf({ ...deal, onchain, escrows: [] }, urlOf, fixture.clock.now)
     expect(unknown.copies[0]?.onchain).toBeNull()
   })

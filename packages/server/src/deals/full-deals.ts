@@ -1,4 +1,4 @@
-import type { FileRecord, RecordStore } from '../records/record-store.ts'
+import type { CopyRecord, DealRecord, FileRecord, RecordStore } from '../records/record-store.ts'
 import type { FullDeal } from './deal-entry.ts'
 
 /**
@@ -7,7 +7,7 @@ import type { FullDeal } from './deal-entry.ts'
  */
 export async function fullDeals(records: RecordStore, files: readonly FileRecord[]): Promise<FullDeal[]> {
   const deals = await records.placements.deals(files.map(({ sequence }) => sequence))
-  const copies = deals.flatMap(({ pieces }) => pieces.flatMap((piece) => piece.copies.map(({ id }) => id)))
+  const copies = deals.flatMap((deal) => copiesOf(deal).map(({ id }) => id))
   const onchain = copies.length === 0 ? [] : await records.chain.dealsOf(copies)
   const byFile = new Map(deals.map((deal) => [deal.file, deal]))
   // What one block has may be gone with it.
@@ -19,7 +19,11 @@ export async function fullDeals(records: RecordStore, files: readonly FileRecord
   const escrows = named.length === 0 ? [] : await records.escrow.find(named)
   return files.map((file) => {
     const placed = byFile.get(file.sequence)
-    const own = placed?.pieces.flatMap((piece) => piece.copies.flatMap(({ id }) => byCopy.get(id) ?? []))
+    const own = placed && copiesOf(placed).flatMap(({ id }) => byCopy.get(id) ?? [])
     return { file, placed, onchain: own ?? [], escrows }
   })
+}
+
+function copiesOf({ pieces, car }: DealRecord): readonly CopyRecord[] {
+  return [...pieces, ...(car === null ? [] : [car])].flatMap((piece) => piece.copies)
 }

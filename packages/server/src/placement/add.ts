@@ -1,7 +1,7 @@
 import { pieceCidOf } from '@lade/core/content'
 import { hexOf } from '@lade/node/hashing/hex'
 import type { Addition, AdditionProgress, Prover } from '../proving/prover.ts'
-import type { AdditionRecord, CopyOfPiece } from '../records/record-store.ts'
+import type { AdditionRecord, CopyOfPiece, DataSetContent, PieceRecord } from '../records/record-store.ts'
 import { askProver, type ProverAnswer, retryAt } from './ask-prover.ts'
 import { isLive } from './choose-copies.ts'
 import { isAnotherThere } from './give-up.ts'
@@ -16,32 +16,37 @@ const MAX_OPEN = 4
  * Puts parked copies of a prover into one addition, and records it with its nonce; nobody is asked yet.
  *
  * The addition that makes a prover's data set is the only one under way there, so that there are not two. A copy of a rejected addition
- * goes alone, so that it takes no other with it again.
+ * goes alone, so that it takes no other with it again. Copies that were parked too long ago are sent again first.
  *
  * @param open - the additions that are under way at this prover.
+ * @param holds - the kind of the pieces, each of which has data sets of its own.
  */
 export async function openAddition(
-  { records, now, randomBytes }: PlacementContext,
+  { records, now, randomBytes, schedule }: PlacementContext,
   prover: Prover,
   open: readonly AdditionRecord[],
+  holds: DataSetContent,
 ): Promise<AdditionRecord | undefined> {
   if (open.length >= MAX_OPEN || open.some(({ dataSetId }) => dataSetId === null)) return undefined
   const { placements } = records
-  const dataSetId = (await placements.dataSetOf(prover.name)) ?? null
+  const dataSetId = (await placements.dataSetOf({ prover: prover.name, holds })) ?? null
   if (dataSetId === null && open.length > 0) return undefined
   const limit = prover.limits.piecesPerAddition
-  const due = await placements.due({ state: 'parked', prover: prover.name, now: now(), limit })
-  const copies = together(due).map(({ copy }) => copy.id)
+  const due = await placements.due({ state: 'parked', prover: prover.name, holds, now: now(), limit })
+  const isDropped = ({ copy }: CopyOfPiece): boolean => (copy.parkedAt ?? 0) + schedule.unclaimedMs < now()
+  const dropped = due.filter(isDropped).map(({ copy }) => copy.id)
+  if (dropped.length > 0) await placements.parkAgain({ copies: dropped, now: now() })
+  const copies = together(due.filter((copy) => !isDropped(copy))).map(({ copy }) => copy.id)
   if (copies.length === 0) return undefined
   const nonce = hexOf(randomBytes(NONCE_BYTES))
-  return placements.openAddition({ prover: prover.name, nonce, dataSetId, copies, now: now() })
+  return placements.openAddition({ prover: prover.name, nonce, dataSetId, holds, copies, now: now() })
 }
 
 function together(due: readonly CopyOfPiece[]): readonly CopyOfPiece[] {
   const [first] = due
-  return first === undefined || first.copy.attempts > 0
+  return first === undefined || first.copy.rejections > 0
     ? due.slice(0, 1)
-    : due.filter(({ copy }) => copy.attempts === 0)
+    : due.filter(({ copy }) => copy.rejections === 0)
 }
 
 /**
@@ -60,8 +65,13 @@ export async function followAddition(
 ): Promise<void> {
   const { records, now, schedule } = context
   const { placements } = records
-  const { nonce, dataSetId, copies } = addition
-  const asked: Addition = { nonce, dataSetId, pieceCids: copies.map(({ piece }) => pieceCidOf(piece)) }
+  const { nonce, dataSetId, holds, copies } = addition
+  const asked: Addition = {
+    nonce,
+    dataSetId,
+    pieceCids: copies.map(({ piece }) => pieceCidOf(piece)),
+    ...(holds === 'cars' && { ipfsRootCids: copies.map(({ piece }) => rootCidOf(piece)) }),
+  }
 
   let { transaction } = addition
   if (transaction === null) {
@@ -90,6 +100,11 @@ export async function followAddition(
   }
 }
 
+/** Empty for a piece that was a CAR, and of which only bytes are known now. */
+function rootCidOf({ source }: PieceRecord): string {
+  return source.kind === 'car' ? source.rootCid : ''
+}
+
 async function confirm(
   { records, now }: PlacementContext,
   { id }: AdditionRecord,
@@ -100,7 +115,7 @@ async function confirm(
 
 async function reject(context: PlacementContext, { id, copies }: AdditionRecord, reason: string): Promise<void> {
   const { records, now, schedule, counters, log } = context
-  const before = Math.max(0, ...copies.map(({ copy }) => copy.attempts))
+  const before = Math.max(0, ...copies.map(({ copy }) => copy.rejections))
   const isFinal = before + 1 >= schedule.rejections
   const nextAt = now() + doubledMs(schedule.firstRetryMs, before, schedule.maxRetryMs)
   log.warn({ addition: id, reason, isFinal }, 'a prover rejected adding pieces to a data set')

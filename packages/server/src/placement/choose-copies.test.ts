@@ -15,6 +15,7 @@ function copyOf(id: number, overrides: Partial<CopyRecord> = {}): CopyRecord {
     prover: 'a',
     state: 'stored',
     attempts: 0,
+    rejections: 0,
     nextAt: 0,
     dataSetId: null,
     pieceId: null,

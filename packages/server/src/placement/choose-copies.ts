@@ -68,13 +68,14 @@ interface Candidate {
   readonly freeAt: number
 }
 
-/** Provers without a live copy that take pieces of this size, the best first. */
+/** Provers without a live copy that take pieces of this size and kind, the best first. */
 function candidatesFor({ piece, copies }: UnreconciledPiece, view: ProverView): Candidate[] {
   const { provers, isHere, loadOf, schedule } = view
   const holders = new Set(copies.filter(isLive).map(({ prover }) => prover))
   const candidates = provers
-    .filter(({ name, limits }) => {
-      const isTaken = piece.sizeBytes >= limits.minimumBytes && piece.sizeBytes <= limits.maximumBytes
+    .filter(({ name, limits, announcesBlocks }) => {
+      const isOfSize = piece.sizeBytes >= limits.minimumBytes && piece.sizeBytes <= limits.maximumBytes
+      const isTaken = isOfSize && (announcesBlocks || piece.source.kind !== 'car')
       return isTaken && !holders.has(name)
     })
     .map((prover): Candidate => ({ prover, freeAt: freeAt(copies, prover.name, schedule.coolDownMs) }))

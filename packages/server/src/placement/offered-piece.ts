@@ -36,7 +36,7 @@ export async function offeredPiece(deps: OfferedPieceDeps, pieceCid: string): Pr
 async function unblocked(deps: OfferedPieceDeps, piece: PieceRecord): Promise<PieceContent> {
   const { records, moderation } = deps
   if (moderation.content.hasTakenDownObjects) {
-    const objects = piece.source.kind === 'object' ? [piece.source] : await records.placements.membersOf(piece.id)
+    const objects = piece.source.kind === 'aggregate' ? await records.placements.membersOf(piece.id) : [piece.source]
     if (objects.some(({ object }) => moderation.content.ofObject(object) !== undefined)) throw blockedError()
   }
   return pieceBytes(deps, piece)

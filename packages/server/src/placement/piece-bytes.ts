@@ -4,9 +4,10 @@ import { hexOf } from '@lade/node/hashing/hex'
 import { pieceHashing } from '@lade/node/hashing/piece-hashing'
 import type { ByteRange } from '../blobs/blob-store.ts'
 import type { PieceBytes } from '../proving/piece-source.ts'
-import type { AggregateMember, PieceRecord } from '../records/record-store.ts'
+import type { AggregateMember, ObjectHandle, PieceRecord } from '../records/record-store.ts'
 import { damagedRecords } from '../records/sql/seals.ts'
 import { type ObjectId, type OpenObjectDeps, openObject, type SlicedObjectId } from '../retrieval/open-object.ts'
+import { carChunks } from './car-bytes.ts'
 import { commitmentOf } from './commitment-of.ts'
 
 const ZEROS = new Uint8Array(65_536)
@@ -25,7 +26,7 @@ export interface PieceContent extends PieceBytes {
 }
 
 /**
- * The bytes of a piece: a slice of an object, or an aggregate, which is stored nowhere and made of its members as it is read.
+ * The bytes of a piece: a slice of an object, or an aggregate or a CAR, which are stored nowhere and made as they are read.
  *
  * Nothing is opened before bytes are asked for, objects are open only while they are being read, and memory is that of one chunk and,
  * for an aggregate, of its index. The bytes are not judged: whoever takes them holds them against the piece CID.
@@ -34,8 +35,8 @@ export interface PieceContent extends PieceBytes {
  * for await (const chunk of pieceBytes({ records, blobs }, piece).chunks()) await socket.write(chunk)
  */
 export function pieceBytes(deps: OpenObjectDeps, piece: PieceRecord): PieceContent {
-  const { sizeBytes, source } = piece
-  const readRange = source.kind === 'object' ? sliceReader(deps, source) : aggregateReader(deps, piece)
+  const { sizeBytes } = piece
+  const readRange = readerOf(deps, piece)
 
   function chunks(range: ByteRange = { offset: 0, length: sizeBytes }): AsyncIterable<Uint8Array> {
     const { offset, length } = range
@@ -63,6 +64,21 @@ export function pieceBytes(deps: OpenObjectDeps, piece: PieceRecord): PieceConte
       await read(0, 1)
       await read(sizeBytes - 1, 1)
     },
+  }
+}
+
+function readerOf(deps: OpenObjectDeps, piece: PieceRecord): RangeReader {
+  const { source } = piece
+  switch (source.kind) {
+    case 'object':
+      return sliceReader(deps, source)
+    case 'aggregate':
+      return aggregateReader(deps, piece)
+    case 'car': {
+      const { records } = deps
+      const readObject = (object: ObjectHandle, range: ByteRange) => objectChunks(deps, { object }, range)
+      return (range) => carChunks({ records, readObject }, source, range)
+    }
   }
 }
 

@@ -20,6 +20,8 @@ export interface PlacementContext {
   readonly sourceUrl: (pieceCid: string) => string
   /** How many copies a file gets unless somebody wants another number for it. */
   readonly copies: number
+  /** How many provers that announce blocks get the CAR of a public file, beside the copies of the file; 0 for none. */
+  readonly ipfsCopies: number
   /** Smaller files wait for an aggregate, where there is a prover of the network. */
   readonly aggregateBelowBytes: number
   /** Padded size; rounded down to a power of two. */

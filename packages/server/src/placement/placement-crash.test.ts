@@ -117,7 +117,7 @@ async function wrongWith(
 }
 
 describe('a placement job that dies at any of its calls to the records', () => {
-  it('leaves one accepted copy for each that is wanted, whoever comes after it', async () => {
+  it('leaves one accepted copy for each that is wanted, whoever comes after it', { timeout: 120_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(lives, async (ended) => {
         const fixture = await openPlacementFixture()

@@ -120,10 +120,14 @@ export class PlacementQueues {
 
   async #add({ prover, follows }: ProverQueues, open: readonly AdditionRecord[]): Promise<boolean> {
     const context = this.#context
-    const opened = await openAddition(context, prover, open)
+    const opened: AdditionRecord[] = []
+    for (const holds of prover.announcesBlocks ? (['bytes', 'cars'] as const) : (['bytes'] as const)) {
+      const addition = await openAddition(context, prover, [...open, ...opened], holds)
+      if (addition !== undefined) opened.push(addition)
+    }
     const due = open.filter(({ nextAt }) => nextAt <= context.now())
     const before = follows.count
-    for (const addition of opened === undefined ? due : [...due, opened]) {
+    for (const addition of [...due, ...opened]) {
       follows.offer(addition.id, () => followAddition(context, prover, addition))
     }
     return follows.count > before

@@ -10,6 +10,11 @@ export interface PlacementSchedule {
   readonly attempts: number
   /** Rejected additions after which a copy fails. @default 3 */
   readonly rejections: number
+  /**
+   * How long a prover is trusted to keep a piece that no data set has. After that, it gets the piece again before the addition: Curio drops
+   * such pieces after two hours. @default 3_600_000
+   */
+  readonly unclaimedMs: number
   /** From one question about an addition that is under way to the next. @default 1000 */
   readonly followMs: number
   /** The waits before the audits that follow one without an answer; after the last one the copy fails. @default 30 s, 2 min, 10 min */
@@ -34,6 +39,7 @@ export const DEFAULT_SCHEDULE: PlacementSchedule = {
   maxRetryAfterMs: 3_600_000,
   attempts: 12,
   rejections: 3,
+  unclaimedMs: 3_600_000,
   followMs: 1000,
   auditRetryMs: [30_000, 120_000, 600_000],
   proofDeadlineMs: 60_000,

@@ -2,6 +2,7 @@ import { randomBytes as secureRandomBytes } from 'node:crypto'
 import type { DealProposer } from '../onchain-deals/deal-proposer.ts'
 import { aggregateWaiting } from './aggregate.ts'
 import { enrolFiles } from './enrol.ts'
+import { makeCar } from './make-car.ts'
 import type { PlacementContext } from './placement-context.ts'
 import { PlacementQueues } from './placement-queues.ts'
 import { DEFAULT_SCHEDULE, type PlacementSchedule } from './placement-schedule.ts'
@@ -17,7 +18,9 @@ const PROPOSE_AGAIN_MS = 1000
 
 /** What the job hands to each of its terms. */
 export interface PlacementTermOptions
-  extends Omit<PlacementContext, 'aggregateTargetBytes' | 'randomBytes' | 'schedule' | 'signal'> {
+  extends Omit<PlacementContext, 'aggregateTargetBytes' | 'ipfsCopies' | 'randomBytes' | 'schedule' | 'signal'> {
+  /** @default 0 */
+  readonly ipfsCopies?: number
   /** @default 64 MiB, padded */
   readonly aggregateTargetBytes?: number
   /** @default randomBytes of node:crypto */
@@ -38,6 +41,7 @@ export class PlacementTerm {
   readonly #context: PlacementContext
   readonly #queues: PlacementQueues
   readonly #proposing: TaskQueue
+  readonly #packing: TaskQueue
   readonly #ending = new AbortController()
   #hasDetached = false
   /** By the monotonic clock. */
@@ -47,6 +51,7 @@ export class PlacementTerm {
     this.#options = options
     this.#context = {
       ...options,
+      ipfsCopies: options.ipfsCopies ?? 0,
       aggregateTargetBytes: options.aggregateTargetBytes ?? AGGREGATE_TARGET_BYTES,
       randomBytes: options.randomBytes ?? secureRandomBytes,
       schedule: { ...DEFAULT_SCHEDULE, ...options.schedule },
@@ -58,6 +63,7 @@ export class PlacementTerm {
       this.#taskDone(error)
     })
     this.#proposing = new TaskQueue(1, (error) => this.#taskDone(error))
+    this.#packing = new TaskQueue(1, (error) => this.#taskDone(error))
   }
 
   /** True while provers are asked, or have not confirmed yet what they were asked for. */
@@ -84,12 +90,13 @@ export class PlacementTerm {
     let isBusy = false
     for (const step of steps) isBusy = (await this.#step(step)) || isBusy
     this.#propose()
+    isBusy = (await this.#step(() => this.#pack())) || isBusy
     return isBusy
   }
 
   /** Resolves when no task runs or waits. */
   async whenIdle(): Promise<void> {
-    await Promise.all([this.#queues.whenIdle(), this.#proposing.whenIdle()])
+    await Promise.all([this.#queues.whenIdle(), this.#proposing.whenIdle(), this.#packing.whenIdle()])
   }
 
   /** Makes running tasks give up soon. */
@@ -121,6 +128,15 @@ export class PlacementTerm {
       this.#options.onFailure(error, 'a step of placement failed')
       return false
     }
+  }
+
+  /** Computing the CAR of a big file takes long, so that it goes on beside the rounds. */
+  async #pack(): Promise<boolean> {
+    const { ipfsCopies, records } = this.#context
+    if (ipfsCopies === 0 || !this.#packing.isIdle) return false
+    if ((await records.placements.carCandidates({ limit: 1 })).length === 0) return false
+    this.#packing.offer('car', async () => void (await makeCar(this.#context)))
+    return true
   }
 
   #propose(): void {

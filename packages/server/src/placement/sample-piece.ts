@@ -34,7 +34,7 @@ export async function samplePiece(
 }
 
 async function randomPlace(context: PlacementContext, piece: PieceRecord): Promise<ByteRange | undefined> {
-  if (piece.source.kind === 'object') return { offset: 0, length: piece.sizeBytes }
+  if (piece.source.kind !== 'aggregate') return { offset: 0, length: piece.sizeBytes }
   const members = await context.records.placements.membersOf(piece.id)
   const kept = members.filter(({ isKept }) => isKept)
   const member = kept[randomBelow(context, kept.length)]

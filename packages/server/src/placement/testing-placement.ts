@@ -12,7 +12,14 @@ import { type FakeProver, type FakeProverOptions, openFakeProver } from '../prov
 import type { Prover } from '../proving/prover.ts'
 import { openSqliteRecordStore } from '../records/drivers/sqlite/sqlite-record-store.ts'
 import { createLeaseholder } from '../records/leaseholder.ts'
-import type { DealRecord, FileRecord, PieceRecord, RecordStore, Visibility } from '../records/record-store.ts'
+import type {
+  DagCommit,
+  DealRecord,
+  FileRecord,
+  PieceRecord,
+  RecordStore,
+  Visibility,
+} from '../records/record-store.ts'
 import { newDatabase } from '../records/testing-new-database.ts'
 import { memoryLog } from '../testing/running/running-service.ts'
 import { createPlacementJob, PLACEMENT_LEASE, type PlacementJob, type PlacementJobDeps } from './placement-job.ts'
@@ -56,6 +63,8 @@ export interface PutOptions {
   /** True for a file whose piece was never computed. @default false */
   readonly isUnhashed?: boolean
   readonly expiresInMs?: number
+  /** The DAGs that the bytes were imported as. @default none */
+  readonly dags?: readonly DagCommit[]
 }
 
 export async function openPlacementFixture(): Promise<PlacementFixture> {
@@ -82,7 +91,7 @@ export async function openPlacementFixture(): Promise<PlacementFixture> {
     log,
     logLines,
     async put(bytes, options = {}) {
-      const { visibility = 'public', principal = PRINCIPAL, isBlob = false, expiresInMs = YEAR_MS } = options
+      const { visibility = 'public', principal = PRINCIPAL, isBlob = false, expiresInMs = YEAR_MS, dags = [] } = options
       const sha256 = sha256Hex(bytes)
       const { root, subtreeRoots } = pieceHashing.whole(bytes)
       if (isBlob) await keepBlob(bytes)
@@ -96,7 +105,7 @@ export async function openPlacementFixture(): Promise<PlacementFixture> {
         commit: {
           now,
           inline: isBlob ? undefined : bytes,
-          content: { pieceRoot: hexOf(root), pieceSubtreeRoots: subtreeRoots, aliases: [], dags: [] },
+          content: { pieceRoot: hexOf(root), pieceSubtreeRoots: subtreeRoots, aliases: [], dags },
           file: {
             principal,
             key,

@@ -56,6 +56,7 @@ export interface FakeProverOptions {
   readonly limits?: Partial<ProverLimits>
   readonly auditedBy?: Prover['auditedBy']
   readonly account?: string
+  readonly announcesBlocks?: boolean
 }
 
 interface KnownAddition {
@@ -73,7 +74,7 @@ interface KnownAddition {
  * await prover.check() // rejects with stage_failed
  */
 export function openFakeProver(options: FakeProverOptions = {}): FakeProver {
-  const { name = 'reference', auditedBy = 'proof', account = null } = options
+  const { name = 'reference', auditedBy = 'proof', account = null, announcesBlocks = false } = options
   const limits = { minimumBytes: 127, maximumBytes: 1_065_353_216, piecesPerAddition: 40, ...options.limits }
   const calls: ProverCall[] = []
   const refusals: string[] = []
@@ -145,6 +146,7 @@ export function openFakeProver(options: FakeProverOptions = {}): FakeProver {
     isLocal: false,
     limits,
     auditedBy,
+    announcesBlocks,
     account,
     calls,
     script,

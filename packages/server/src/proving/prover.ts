@@ -31,6 +31,11 @@ export interface Addition {
   readonly dataSetId: string | null
   /** Piece CIDs v2, all of them parked. */
   readonly pieceCids: readonly string[]
+  /**
+   * The roots of the CARs that the pieces are, in their order; empty where the root is not known. They go into a data set of which the prover indexes and announces the blocks;
+   * only provers that `announcesBlocks` do that. @default pieces of any bytes, for a data set that is not indexed
+   */
+  readonly ipfsRootCids?: readonly string[]
 }
 
 /** How an addition is getting on. `pieceIds` are in the order of `pieceCids`. */
@@ -92,6 +97,8 @@ export interface Prover {
    * with ours; `prove` is never called.
    */
   readonly auditedBy: 'proof' | 'retrieval'
+  /** True when it announces the blocks of CARs to IPFS, and serves them by their CIDs. */
+  readonly announcesBlocks: boolean
   /** Its account on the chain, `0x` and 40 hex digits; null when the configuration names none. */
   readonly account: string | null
   /**

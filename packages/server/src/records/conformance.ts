@@ -7,6 +7,7 @@ import { auditCases } from './conformance/audit-cases.ts'
 import { auditLogCases } from './conformance/audit-log-cases.ts'
 import { blockCases } from './conformance/block-cases.ts'
 import { blockedCallerCases } from './conformance/blocked-caller-cases.ts'
+import { carCases } from './conformance/car-cases.ts'
 import type { Cases } from './conformance/case.ts'
 import { chainCases } from './conformance/chain-cases.ts'
 import { changeCases } from './conformance/change-cases.ts'
@@ -111,6 +112,7 @@ export function describeRecordStore(name: string, subject: RecordStoreSubject): 
     describe('reconciliations', () => reconciliationCases(cases))
     describe('copies', () => copyCases(cases))
     describe('additions', () => additionCases(cases))
+    describe('CARs', () => carCases(cases))
     describe('audits', () => auditCases(cases))
     describe('status of deals', () => statusCases(cases))
     describe('aggregates', () => aggregateCases(cases))

@@ -13,6 +13,43 @@ export type PieceSource =
   | { readonly kind: 'object'; readonly object: ObjectHandle; readonly offsetBytes: number }
   /** A data segment aggregate of small files (FRC-0058). */
   | { readonly kind: 'aggregate' }
+  | CarSource
+
+/** The CAR of an object's DAG, depth-first from its root: it is stored nowhere and made as it is read. */
+export interface CarSource {
+  readonly kind: 'car'
+  readonly object: ObjectHandle
+  readonly objectBytes: number
+  /** Of version 1, in base32. */
+  readonly rootCid: string
+  /** The name of the profile that the object was imported with. */
+  readonly profile: string
+  /** The number of the DAG; null when its digests are not kept any more. */
+  readonly dag: number | null
+}
+
+/** What the pieces of one data set are. Provers announce the blocks of CARs. */
+export type DataSetContent = 'bytes' | 'cars'
+
+/** A file that may get a CAR beside its own bytes: one with the DAG that it was imported as, or without one. */
+export interface CarCandidate {
+  readonly file: number
+  readonly object: ObjectHandle
+  readonly sizeBytes: number
+  /** Null for a file that gets no CAR: it has no blocks of its own, or provers may not have it. */
+  readonly dag: { readonly number: number; readonly profile: string } | null
+}
+
+/** A CAR to be recorded for a file. */
+export interface NewCar {
+  readonly file: number
+  readonly pieceRoot: string
+  readonly sizeBytes: number
+  readonly rootCid: string
+  readonly profile: string
+  /** How many copies are wanted. */
+  readonly copies: number
+}
 
 /** What is handed to provers as one. */
 export interface PieceRecord {
@@ -52,6 +89,8 @@ export interface CopyRecord {
   readonly state: CopyState
   /** Failures since the state began. */
   readonly attempts: number
+  /** Additions with it that the prover rejected. */
+  readonly rejections: number
   /** When somebody should look at it again. */
   readonly nextAt: number
   /** What the prover's data set calls it; null until it is there. */
@@ -92,6 +131,8 @@ export interface DealRecord {
   readonly cause: string | null
   /** The confirmed deal on the chain that has this file alone, or a slice of it; null without one. */
   readonly onchainDealId: string | null
+  /** The CAR of the file, where there is one; the status does not depend on its copies. */
+  readonly car: (PieceRecord & { readonly rootCid: string; readonly copies: readonly CopyRecord[] }) | null
   /** In the order of the file's bytes; empty while a small file waits to be aggregated. */
   readonly pieces: readonly (PieceRecord & {
     /** Where the file is in an aggregate; null in a piece of its own. */
@@ -210,6 +251,7 @@ export interface AdditionRecord {
   readonly nonce: string
   /** Null when the call makes the data set. */
   readonly dataSetId: string | null
+  readonly holds: DataSetContent
   /** What the prover answered; null while nobody knows whether it was asked. */
   readonly transaction: string | null
   readonly attempts: number
@@ -265,6 +307,13 @@ export interface PlacementRecords {
   /** Takes an aggregate apart: its live deals wait again, its copies are released. */
   dissolve(request: { piece: number; now: number }): Promise<void>
 
+  /** Open deals that nobody decided about whether they get a CAR, oldest first. */
+  carCandidates(request: { limit: number }): Promise<readonly CarCandidate[]>
+  /** Decides that files get no CAR, or have it. */
+  carChecked(request: { files: readonly number[] }): Promise<void>
+  /** Has a deal carried by the CAR of its file as well, unless the file ended or became private. */
+  addCar(request: NewCar & { now: number }): Promise<void>
+
   unreconciled(request: { now: number; limit: number }): Promise<readonly UnreconciledPiece[]>
   /** Additions for a prover that has a live copy already are passed over. */
   reconcile(request: Reconciliation & { now: number }): Promise<void>
@@ -277,9 +326,13 @@ export interface PlacementRecords {
     now: number
     limit: number
     prover?: string
+    /** Only CARs, or only others. Needs `prover`. */
+    holds?: DataSetContent
   }): Promise<readonly DueCopy[]>
   /** Does nothing and answers false when the copy is not `pending` any more. */
   parked(request: { copy: number; now: number }): Promise<boolean>
+  /** Makes parked copies `pending` again, because the prover may have dropped their bytes. */
+  parkAgain(request: { copies: readonly number[]; now: number }): Promise<void>
   /** Counts a failed attempt and says when the next one is, of a live copy or of one that is to be removed. */
   retryLater(request: { copy: number; nextAt: number }): Promise<void>
   /**
@@ -290,11 +343,13 @@ export interface PlacementRecords {
    */
   fail(request: { copy: number; cause: string; now: number }): Promise<boolean>
 
-  /** Takes parked copies of one prover into one call; those that are not parked any more are passed over. Undefined when none is left. */
+  /** Takes parked copies of one prover into one call, all for a data set of one kind; those that are not parked any more are passed over. Undefined when none is left. */
   openAddition(request: {
     prover: string
     nonce: string
     dataSetId: string | null
+    /** @default 'bytes' */
+    holds?: DataSetContent
     copies: readonly number[]
     now: number
   }): Promise<AdditionRecord | undefined>
@@ -310,13 +365,13 @@ export interface PlacementRecords {
     now: number
   }): Promise<void>
   /**
-   * Its copies are `parked` again, with one more failure, or `failed` when `cause` is given.
+   * Its copies are `pending` again, with one more rejection, because the prover may drop what was not added; or `failed` when `cause` is given.
    *
    * @returns how many copies were lost by it; see `fail`.
    */
   additionRejected(request: { addition: number; now: number; nextAt: number; cause: string | null }): Promise<number>
   /** The data set that pieces at this prover are added to; the latest confirmed one. */
-  dataSetOf(prover: string): Promise<string | undefined>
+  dataSetOf(request: { prover: string; holds: DataSetContent }): Promise<string | undefined>
 
   /** Copies that a data set has and that were released or failed, to be taken out of it. */
   removable(request: { limit: number; now: number }): Promise<readonly CopyOfPiece[]>

@@ -46,7 +46,7 @@ export interface Placing
 /** Builds all that hands files to provers, keeps them there, and makes deals about them. */
 export function createPlacing(deps: PlacingDeps): Placing {
   const { config, records, blobs, provers, budget, now } = deps
-  const { copies, stage, aggregateSeconds, auditSeconds } = config.placement
+  const { copies, stage, aggregateSeconds, auditSeconds, ipfsCopies } = config.placement
   const network = provers.filter(({ isLocal }) => !isLocal)
   const minimums = network.map(({ limits }) => limits.minimumBytes)
   const aggregateBelowBytes = Math.max(config.placement.aggregateBelowBytes, ...minimums)
@@ -68,6 +68,7 @@ export function createPlacing(deps: PlacingDeps): Placing {
           aggregateBelowBytes,
           aggregateSeconds,
           auditSeconds,
+          ipfsCopies,
           schedule,
           ...(proposer !== undefined && { proposer }),
         })

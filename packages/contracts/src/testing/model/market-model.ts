@@ -226,12 +226,13 @@ export class MarketModel {
   settle({ now }: CallContext, dealId: bigint): void {
     const deal = this.deals.get(dealId)
     if (deal === undefined || deal.state === 'Proposed' || deal.state === 'Withdrawn') throw new Refusal('WrongState')
-    if (deal.state === 'Active') this.#passMissed(dealId, deal, now)
+    const before = deal.state
+    if (before === 'Active') this.#passMissed(dealId, deal, now)
     if (deal.state === 'Active' && now >= deal.termEnd) {
       deal.state = 'Settled'
       this.#release(dealId, deal)
       this.#emit('DealSettled', { dealId })
-    } else if (deal.earned + deal.refundable + deal.forfeited + releasedOf(deal) === 0n) {
+    } else if (deal.state === before && deal.earned + deal.refundable + deal.forfeited + releasedOf(deal) === 0n) {
       throw new Refusal('NothingToSettle')
     }
     this.#pay(dealId, deal)

@@ -97,21 +97,21 @@ export function additionCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     expect(due.map(({ copy }) => copy.id)).toEqual(copiesOf(files))
     expect(await store.placements.additions()).toEqual([])
     await store.placements.additionConfirmed({ ...confirmed, dataSetId: '43' })
-    expect(await store.placements.dataSetOf(NORTH)).toBe('42')
+    expect(await store.placements.dataSetOf({ prover: NORTH, holds: 'bytes' })).toBe('42')
   })
 
   it('knows the data set of a prover that was confirmed last', async (store) => {
     const [one, two] = await parkedFiles(store)
-    expect(await store.placements.dataSetOf(NORTH)).toBeUndefined()
+    expect(await store.placements.dataSetOf({ prover: NORTH, holds: 'bytes' })).toBeUndefined()
     for (const [dataSetId, of] of [
       ['1', one],
       ['2', two],
     ] as const) {
       const { id: addition } = await openAddition(store, NORTH, [of?.copy ?? 0])
       await store.placements.additionConfirmed({ addition, dataSetId, pieceIds: ['0'], now: NOW })
-      expect(await store.placements.dataSetOf(NORTH)).toBe(dataSetId)
+      expect(await store.placements.dataSetOf({ prover: NORTH, holds: 'bytes' })).toBe(dataSetId)
     }
-    expect(await store.placements.dataSetOf(SOUTH)).toBeUndefined()
+    expect(await store.placements.dataSetOf({ prover: SOUTH, holds: 'bytes' })).toBeUndefined()
   })
 
   it('passes over a copy that failed meanwhile, whose id still counts', async (store) => {
@@ -144,23 +144,36 @@ export function additionCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     expect(await removable()).toMatchObject([{ copy: released }])
   })
 
-  it('parks the copies of a rejected call again, with one more failure', async (store) => {
+  it('has the copies of a rejected call parked again, with one more rejection', async (store) => {
     const files = await parkedFiles(store)
-    const [one, two] = files
+    const [one, two, three] = files
+    if (three === undefined) throw new Error('three files')
     const { id: addition } = await openAddition(store, NORTH, copiesOf(files))
     await store.placements.fail({ copy: one?.copy ?? 0, cause: 'lost', now: NOW })
     await reconcile(store, { piece: two?.piece ?? 0, release: [two?.copy ?? 0] })
     const rejected = { addition, now: NOW, nextAt: NOW + HOUR, cause: null }
     await store.placements.additionRejected(rejected)
-    expect(await states(store, files)).toEqual(['failed', 'released', 'parked'])
+    expect(await states(store, files)).toEqual(['failed', 'released', 'pending'])
     expect(await store.placements.additions()).toEqual([])
     expect(await store.placements.removable({ limit: 10, now: NOW + HOUR })).toEqual([])
-    expect(await store.placements.due({ state: 'parked', now: NOW + HOUR - 1, limit: 10 })).toEqual([])
-    const [due] = await store.placements.due({ state: 'parked', now: NOW + HOUR, limit: 10 })
-    expect(due?.copy).toMatchObject({ id: files[2]?.copy, attempts: 1, dataSetId: null, pieceId: null })
-    await openAddition(store, NORTH, [files[2]?.copy ?? 0])
+    expect(await store.placements.due({ state: 'pending', now: NOW + HOUR - 1, limit: 10 })).toEqual([])
+    const [due] = await store.placements.due({ state: 'pending', now: NOW + HOUR, limit: 10 })
+    expect(due?.copy).toMatchObject({ id: three.copy, attempts: 0, rejections: 1, dataSetId: null, pieceId: null })
+    expect(await dealStatus(store, three.file)).toEqual(['staged', 0])
+    await store.placements.parked({ copy: three.copy, now: NOW + HOUR })
+    await openAddition(store, NORTH, [three.copy])
     await store.placements.additionRejected(rejected)
     expect(await states(store, files)).toEqual(['failed', 'released', 'adding'])
+  })
+
+  it('has copies parked again that wait for long, and no others', async (store) => {
+    const files = await parkedFiles(store)
+    const [one, two] = files
+    await openAddition(store, NORTH, [two?.copy ?? 0])
+    await store.placements.parkAgain({ copies: [one?.copy ?? 0, two?.copy ?? 0], now: NOW + 1 })
+    expect(await states(store, files)).toEqual(['pending', 'adding', 'parked'])
+    const [due] = await store.placements.due({ state: 'pending', now: NOW + 1, limit: 10 })
+    expect(due?.copy).toMatchObject({ id: one?.copy, attempts: 0, rejections: 0, nextAt: NOW + 1 })
   })
 
   it('fails the copies of a call that was rejected for good', async (store) => {
@@ -181,7 +194,7 @@ export function additionCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     const confirmed = { addition, dataSetId: '1', pieceIds: ['7', '8'], now: NOW }
     await expect(store.placements.additionConfirmed(confirmed)).rejects.toMatchObject({ code: 'storage_failed' })
     expect(await states(store, files)).toEqual(['adding', 'adding', 'adding'])
-    expect(await store.placements.dataSetOf(NORTH)).toBeUndefined()
+    expect(await store.placements.dataSetOf({ prover: NORTH, holds: 'bytes' })).toBeUndefined()
   })
 
   itWithTwo('takes each copy into one call through two handles', async (store, other) => {

@@ -33,6 +33,7 @@ export function reconciliationCases({ it, itWithTwo, itAcrossRestart }: Cases): 
       prover: NORTH,
       state: 'pending',
       attempts: 0,
+      rejections: 0,
       nextAt: NOW,
       dataSetId: null,
       pieceId: null,

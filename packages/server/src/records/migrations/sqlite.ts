@@ -828,6 +828,32 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   CREATE INDEX reservations_by_token ON reservations (token, day) WHERE token IS NOT NULL;
   `,
   `
+  -- How many additions with the copy its prover rejected.
+  ALTER TABLE copies ADD COLUMN rejections INTEGER NOT NULL DEFAULT 0;
+  UPDATE copies SET rejections = attempts, attempts = 0 WHERE state = 'parked';
+
+  -- A piece that is the CAR of a file's DAG: its root, and the profile that the file was imported with. object is the file's.
+  ALTER TABLE pieces ADD COLUMN car_root TEXT;
+  ALTER TABLE pieces ADD COLUMN car_layout TEXT;
+  -- Not NULL where the piece is a CAR beside the bytes of the file: how many copies are wanted of it.
+  ALTER TABLE deal_pieces ADD COLUMN car_copies INTEGER;
+  -- 1 once it was decided whether the file gets a CAR.
+  ALTER TABLE deals ADD COLUMN car_checked INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX deals_to_check_for_car ON deals (file) WHERE car_checked = 0 AND closed_at IS NULL;
+
+  -- CARs go to data sets of their own, of which the prover announces the blocks; holds says which kind of piece.
+  ALTER TABLE additions ADD COLUMN holds TEXT NOT NULL DEFAULT 'bytes' CHECK (holds IN ('bytes', 'cars'));
+  CREATE TABLE data_sets_by_content (
+    prover TEXT NOT NULL,
+    holds TEXT NOT NULL CHECK (holds IN ('bytes', 'cars')),
+    data_set_id TEXT NOT NULL,
+    PRIMARY KEY (prover, holds)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO data_sets_by_content (prover, holds, data_set_id) SELECT prover, 'bytes', data_set_id FROM data_sets;
+  DROP TABLE data_sets;
+  ALTER TABLE data_sets_by_content RENAME TO data_sets;
+  `,
+  `
   -- Accounts and contracts are named with their chain: eip155:<chain id>:<address>. What an older version wrote has the address alone, and
   -- its deals have no contract, until the first round on the chain that has them; see adopt in sql/chain-adoption.ts.
   ALTER TABLE onchain_deals ADD COLUMN contract TEXT;

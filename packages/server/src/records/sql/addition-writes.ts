@@ -1,4 +1,4 @@
-import type { AdditionRecord } from '../record-store.ts'
+import type { AdditionRecord, DataSetContent } from '../record-store.ts'
 import { prepareCopyReads } from './copy-reads.ts'
 import type { CopyWrites } from './copy-writes.ts'
 import { insertedNumber } from './inserted-number.ts'
@@ -9,6 +9,7 @@ export interface OpenAdditionRequest {
   readonly prover: string
   readonly nonce: string
   readonly dataSetId: string | null
+  readonly holds?: DataSetContent
   readonly copies: readonly number[]
   readonly now: number
 }
@@ -32,8 +33,8 @@ export function prepareAdditionWrites(db: Sql, { fail }: CopyWrites) {
   const { addition: additionOf } = prepareCopyReads(db)
   const { restate } = preparePieceWrites(db)
   const insert = db
-    .prepare<[string, string, string | null, number], number>(
-      'INSERT INTO additions (prover, nonce, data_set_id, attempts, next_at) VALUES (?, ?, ?, 0, ?) RETURNING id',
+    .prepare<[string, string, string | null, DataSetContent, number], number>(
+      'INSERT INTO additions (prover, nonce, data_set_id, holds, attempts, next_at) VALUES (?, ?, ?, ?, 0, ?) RETURNING id',
     )
     .pluck()
   const isParked = db
@@ -56,13 +57,14 @@ export function prepareAdditionWrites(db: Sql, { fail }: CopyWrites) {
        state = CASE state WHEN 'adding' THEN 'stored' ELSE state END
      WHERE id = :copy AND (state = 'adding' OR to_remove = 1)`,
   )
-  const setParkedAgain = db.prepare<[number, number]>(
-    "UPDATE copies SET state = 'parked', attempts = attempts + 1, next_at = ? WHERE id = ? AND state = 'adding'",
+  const setRejected = db.prepare<[number, number]>(
+    `UPDATE copies SET state = 'pending', attempts = 0, rejections = rejections + 1, next_at = ?
+     WHERE id = ? AND state = 'adding'`,
   )
   const setNeverStored = db.prepare<[number]>('UPDATE copies SET to_remove = 0 WHERE id = ?')
-  const setDataSet = db.prepare<[string, string]>(
-    `INSERT INTO data_sets (prover, data_set_id) VALUES (?, ?)
-     ON CONFLICT (prover) DO UPDATE SET data_set_id = excluded.data_set_id`,
+  const setDataSet = db.prepare<[string, DataSetContent, string]>(
+    `INSERT INTO data_sets (prover, holds, data_set_id) VALUES (?, ?, ?)
+     ON CONFLICT (prover, holds) DO UPDATE SET data_set_id = excluded.data_set_id`,
   )
   const removeCopies = db.prepare<[number]>('DELETE FROM addition_copies WHERE addition = ?')
   const remove = db.prepare<[number]>('DELETE FROM additions WHERE id = ?')
@@ -74,13 +76,13 @@ export function prepareAdditionWrites(db: Sql, { fail }: CopyWrites) {
 
   return {
     *openAddition(request: OpenAdditionRequest): Steps<AdditionRecord | undefined> {
-      const { prover, nonce, dataSetId, now } = request
+      const { prover, nonce, dataSetId, holds = 'bytes', now } = request
       const copies: number[] = []
       for (const copy of new Set(request.copies)) {
         if ((yield* isParked.get(copy, prover)) !== undefined) copies.push(copy)
       }
       if (copies.length === 0) return undefined
-      const addition = yield* insertedNumber(insert.get(prover, nonce, dataSetId, now))
+      const addition = yield* insertedNumber(insert.get(prover, nonce, dataSetId, holds, now))
       for (const [position, copy] of copies.entries()) {
         yield* insertCopy.run(addition, position, copy)
         yield* setAdding.run(copy)
@@ -106,7 +108,7 @@ export function prepareAdditionWrites(db: Sql, { fail }: CopyWrites) {
         yield* setStored.run({ copy: copy.id, dataSetId, pieceId: pieceIds[position] ?? '', now })
         yield* restate(copy.piece, now)
       }
-      yield* setDataSet.run(open.prover, dataSetId)
+      yield* setDataSet.run(open.prover, open.holds, dataSetId)
       yield* close(addition)
     },
 
@@ -115,7 +117,10 @@ export function prepareAdditionWrites(db: Sql, { fail }: CopyWrites) {
       if (open === undefined) return 0
       let lost = 0
       for (const { copy } of open.copies) {
-        if (copy.endedAt === null && cause === null) yield* setParkedAgain.run(nextAt, copy.id)
+        if (copy.endedAt === null && cause === null) {
+          yield* setRejected.run(nextAt, copy.id)
+          yield* restate(copy.piece, now)
+        }
         if (copy.endedAt === null && cause !== null && (yield* fail({ copy: copy.id, cause, now }))) lost += 1
         yield* setNeverStored.run(copy.id)
       }

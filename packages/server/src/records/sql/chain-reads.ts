@@ -79,6 +79,7 @@ export function prepareChainReads(db: Sql) {
       `SELECT MAX(files.sequence) FROM onchain_deals
        JOIN copies ON copies.id = onchain_deals.copy
        JOIN deal_pieces ON deal_pieces.piece = copies.piece AND deal_pieces.padded_offset_bytes IS NULL
+         AND deal_pieces.car_copies IS NULL
        JOIN files ON files.sequence = deal_pieces.file
        WHERE onchain_deals.onchain_id = :onchainId AND onchain_deals.state IN ('confirmed', 'final')
          AND files.principal = :principal`,

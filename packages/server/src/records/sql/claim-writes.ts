@@ -23,12 +23,12 @@ export function prepareClaimWrites(db: Sql) {
   const endClaimed = db.prepare<[number, number]>(`UPDATE files SET ended_at = ?, "end" = 'removed' WHERE sequence = ?`)
   const file = db.dialect.whole('?')
   const copyDeal = db.prepare<[number, number]>(
-    `INSERT INTO deals (file, copies_wanted, status, status_at, cause, waits)
-     SELECT ${file}, copies_wanted, status, status_at, cause, waits FROM deals WHERE file = ? AND closed_at IS NULL`,
+    `INSERT INTO deals (file, copies_wanted, status, status_at, cause, waits, car_checked)
+     SELECT ${file}, copies_wanted, status, status_at, cause, waits, car_checked FROM deals WHERE file = ? AND closed_at IS NULL`,
   )
   const copyDealPieces = db.prepare<[number, number]>(
-    `INSERT INTO deal_pieces (file, position, piece, padded_offset_bytes, object, offset_bytes)
-     SELECT ${file}, position, piece, padded_offset_bytes, object, offset_bytes FROM deal_pieces WHERE file = ?`,
+    `INSERT INTO deal_pieces (file, position, piece, padded_offset_bytes, object, offset_bytes, car_copies)
+     SELECT ${file}, position, piece, padded_offset_bytes, object, offset_bytes, car_copies FROM deal_pieces WHERE file = ?`,
   )
 
   /** The sponsored file goes; its address stays charged for it. */

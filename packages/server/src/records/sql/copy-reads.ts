@@ -1,4 +1,4 @@
-import type { AdditionRecord, CopyOfPiece, DueCopy } from '../record-store.ts'
+import type { AdditionRecord, CopyOfPiece, DataSetContent, DueCopy } from '../record-store.ts'
 import { type CopyRow, copyFromRow } from './copy-row.ts'
 import { preparePieceReads } from './piece-reads.ts'
 import { mapEach, type Sql, type Steps } from './sql.ts'
@@ -8,6 +8,7 @@ export interface DueRequest {
   readonly now: number
   readonly limit: number
   readonly prover?: string
+  readonly holds?: DataSetContent
 }
 
 interface DueRow extends CopyRow {
@@ -30,6 +31,7 @@ interface AdditionRow {
   readonly prover: string
   readonly nonce: string
   readonly data_set_id: string | null
+  readonly holds: DataSetContent
   readonly tx: string | null
   readonly attempts: number
   readonly next_at: number
@@ -43,6 +45,13 @@ export function prepareCopyReads(db: Sql) {
   )
   const dueAt = db.prepare<[string, string, number, number], DueRow>(
     `SELECT ${DUE_COLUMNS} FROM copies WHERE prover = ? AND state = ? AND next_at <= ? ORDER BY next_at, id LIMIT ?`,
+  )
+  const IS_CAR = 'EXISTS (SELECT 1 FROM pieces WHERE pieces.id = copies.piece AND car_root IS NOT NULL)'
+  const dueBytesAt = db.prepare<[string, string, number, number], DueRow>(
+    `SELECT ${DUE_COLUMNS} FROM copies WHERE prover = ? AND state = ? AND next_at <= ? AND NOT ${IS_CAR} ORDER BY next_at, id LIMIT ?`,
+  )
+  const dueCarsAt = db.prepare<[string, string, number, number], DueRow>(
+    `SELECT ${DUE_COLUMNS} FROM copies WHERE prover = ? AND state = ? AND next_at <= ? AND ${IS_CAR} ORDER BY next_at, id LIMIT ?`,
   )
   const removable = db.prepare<[number, number], CopyRow>(
     `SELECT * FROM copies WHERE to_remove = 1 AND piece_id IS NOT NULL AND next_at <= ? ORDER BY next_at, id LIMIT ?`,
@@ -62,7 +71,9 @@ export function prepareCopyReads(db: Sql) {
          ORDER BY next_at, id LIMIT ${MAX_LOOKED_AT}) AS first`,
     )
     .pluck()
-  const dataSetOf = db.prepare<[string], string>('SELECT data_set_id FROM data_sets WHERE prover = ?').pluck()
+  const dataSetOf = db
+    .prepare<[string, DataSetContent], string>('SELECT data_set_id FROM data_sets WHERE prover = ? AND holds = ?')
+    .pluck()
 
   function* withPiece(row: CopyRow): Steps<CopyOfPiece> {
     return { copy: copyFromRow(row), piece: yield* pieces.pieceOfId(row.piece) }
@@ -74,6 +85,7 @@ export function prepareCopyReads(db: Sql) {
       prover: row.prover,
       nonce: row.nonce,
       dataSetId: row.data_set_id,
+      holds: row.holds,
       transaction: row.tx,
       attempts: row.attempts,
       nextAt: row.next_at,
@@ -82,8 +94,9 @@ export function prepareCopyReads(db: Sql) {
   }
 
   return {
-    *due({ state, now, limit, prover }: DueRequest): Steps<readonly DueCopy[]> {
-      const rows = yield* prover === undefined ? due.all(state, now, limit) : dueAt.all(prover, state, now, limit)
+    *due({ state, now, limit, prover, holds }: DueRequest): Steps<readonly DueCopy[]> {
+      const at = holds === undefined ? dueAt : holds === 'cars' ? dueCarsAt : dueBytesAt
+      const rows = yield* prover === undefined ? due.all(state, now, limit) : at.all(prover, state, now, limit)
       return yield* mapEach(rows, function* (row) {
         return { ...(yield* withPiece(row)), revision: row.revision }
       })
@@ -115,6 +128,7 @@ export function prepareCopyReads(db: Sql) {
       return [...oldest].filter(([, copy]) => Number.isFinite(copy)).map(([prover, copy]) => ({ prover, copy }))
     },
 
-    dataSetOf: (prover: string): Steps<string | undefined> => dataSetOf.get(prover),
+    dataSetOf: ({ prover, holds }: { prover: string; holds: DataSetContent }): Steps<string | undefined> =>
+      dataSetOf.get(prover, holds),
   }
 }

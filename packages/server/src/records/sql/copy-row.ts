@@ -7,6 +7,7 @@ export interface CopyRow {
   readonly prover: string
   readonly state: CopyState
   readonly attempts: number
+  readonly rejections: number
   readonly next_at: number
   readonly data_set_id: string | null
   readonly piece_id: string | null
@@ -25,6 +26,7 @@ export function copyFromRow(row: CopyRow): CopyRecord {
     prover: row.prover,
     state: row.state,
     attempts: row.attempts,
+    rejections: row.rejections,
     nextAt: row.next_at,
     dataSetId: row.data_set_id,
     pieceId: row.piece_id,

@@ -39,7 +39,7 @@ export function prepareCopyWrites(db: Sql) {
   const revisionOf = db.prepare<[number], number>('SELECT revision FROM pieces WHERE id = ?').pluck()
   const wantedOf = db
     .prepare<[number], number | null>(
-      `SELECT MAX(copies_wanted) FROM deal_pieces JOIN deals ON deals.file = deal_pieces.file
+      `SELECT MAX(COALESCE(car_copies, copies_wanted)) FROM deal_pieces JOIN deals ON deals.file = deal_pieces.file
        WHERE piece = ? AND closed_at IS NULL`,
     )
     .pluck()
@@ -54,6 +54,12 @@ export function prepareCopyWrites(db: Sql) {
     .prepare<[{ copy: number; now: number }], number>(
       `UPDATE copies SET state = 'parked', attempts = 0, next_at = :now, parked_at = :now
        WHERE id = :copy AND state = 'pending' RETURNING piece`,
+    )
+    .pluck()
+  const setPendingAgain = db
+    .prepare<[{ copy: number; now: number }], number>(
+      `UPDATE copies SET state = 'pending', attempts = 0, next_at = :now
+       WHERE id = :copy AND state = 'parked' RETURNING piece`,
     )
     .pluck()
   const delay = db.prepare<[number, number]>(
@@ -139,6 +145,13 @@ export function prepareCopyWrites(db: Sql) {
       const piece = yield* setParked.get({ copy, now })
       if (piece !== undefined) yield* restate(piece, now)
       return piece !== undefined
+    },
+
+    *parkAgain({ copies, now }: { copies: readonly number[]; now: number }): Steps<void> {
+      for (const copy of copies) {
+        const piece = yield* setPendingAgain.get({ copy, now })
+        if (piece !== undefined) yield* restate(piece, now)
+      }
     },
 
     *retryLater({ copy, nextAt }: { copy: number; nextAt: number }): Steps<void> {

@@ -43,7 +43,7 @@ const NO_FILE = 0
 const DEAL_COLUMNS = `file, copies_wanted, status, status_at, cause, (
   SELECT onchain_deals.onchain_id FROM deal_pieces
   JOIN copies ON copies.piece = deal_pieces.piece JOIN onchain_deals ON onchain_deals.copy = copies.id
-  WHERE deal_pieces.file = deals.file AND deal_pieces.padded_offset_bytes IS NULL
+  WHERE deal_pieces.file = deals.file AND deal_pieces.padded_offset_bytes IS NULL AND deal_pieces.car_copies IS NULL
     AND onchain_deals.onchain_id IS NOT NULL AND onchain_deals.state IN ('confirmed', 'final')
   ORDER BY onchain_deals.copy LIMIT 1) AS onchain_deal_id`
 
@@ -59,7 +59,11 @@ export function prepareDealReads(db: Sql) {
   // So many at once, since an engine behind a network would be asked for each of them.
   const someDeals = db.prepare<number[], DealRow>(`SELECT ${DEAL_COLUMNS} FROM deals WHERE file IN (${PLACEHOLDERS})`)
   const piecesOf = db.prepare<[number], DealPieceRow>(
-    'SELECT piece, padded_offset_bytes FROM deal_pieces WHERE file = ? ORDER BY position',
+    'SELECT piece, padded_offset_bytes FROM deal_pieces WHERE file = ? AND car_copies IS NULL ORDER BY position',
+  )
+  const carOf = db.prepare<[number], { readonly piece: number; readonly root: string | null }>(
+    `SELECT piece, car_root AS root FROM deal_pieces JOIN pieces ON pieces.id = piece
+     WHERE file = ? AND car_copies IS NOT NULL LIMIT 1`,
   )
   const audits = db.prepare<[number, number], AuditRow>(
     `SELECT audits.copy, copies.prover, pieces.piece_root AS root, pieces.size_bytes AS "pieceSizeBytes", audits.at,
@@ -91,6 +95,13 @@ export function prepareDealReads(db: Sql) {
     }
   }
 
+  function* carOfFile(file: number): Steps<DealRecord['car']> {
+    const row = yield* carOf.get(file)
+    if (row === undefined) return null
+    const piece = yield* pieces.pieceOfId(row.piece)
+    return { ...piece, rootCid: row.root ?? '', copies: yield* pieces.copiesOf(row.piece) }
+  }
+
   return {
     /** Needs one state of the records for all its statements. */
     *deals(files: readonly number[]): Steps<readonly DealRecord[]> {
@@ -99,7 +110,8 @@ export function prepareDealReads(db: Sql) {
         const row = yield* deal.get(file)
         if (row === undefined) continue
         const ofDeal = yield* mapEach(yield* piecesOf.all(file), pieceFromRow)
-        found.push({ ...statusFromRow(row), copiesWanted: row.copies_wanted, pieces: ofDeal })
+        const car = yield* carOfFile(file)
+        found.push({ ...statusFromRow(row), copiesWanted: row.copies_wanted, car, pieces: ofDeal })
       }
       return found
     },

@@ -1,4 +1,4 @@
-import type { Enrolment, NewAggregate, NewPiece, Placement, Visibility } from '../record-store.ts'
+import type { Enrolment, NewAggregate, NewCar, NewPiece, Placement, Visibility } from '../record-store.ts'
 import { prepareMemberInsert } from './aggregate-members.ts'
 import { prepareContentReads } from './content-reads.ts'
 import { prepareDealClosing } from './deal-closing.ts'
@@ -8,10 +8,13 @@ import { isTouchedByTakedown } from './takedown-reads.ts'
 
 export type DealWrites = ReturnType<typeof prepareDealWrites>
 
+/** The pieces with the file's own bytes have the positions from 0 on. */
+const CAR_POSITION = -1
+
 /** Deals of files. Each function runs inside the caller's transaction. */
 export function prepareDealWrites(db: Sql) {
   const content = prepareContentReads(db)
-  const { putPiece, restate, restateDeal } = preparePieceWrites(db)
+  const { putCar, putPiece, restate, restateDeal } = preparePieceWrites(db)
   const { closeDeal, markPiecesUnreconciled } = prepareDealClosing(db)
   const insertDeal = db.prepare<[number, number, number, number]>(
     `INSERT INTO deals (file, copies_wanted, status, status_at, waits) VALUES (?, ?, 'staged', ?, ?)
@@ -49,6 +52,15 @@ export function prepareDealWrites(db: Sql) {
     `INSERT INTO cursors (name, value) VALUES ('enrolled', ?)
      ON CONFLICT (name) DO UPDATE SET value = ${db.dialect.greatest('cursors.value', 'excluded.value')}`,
   )
+  const objectOfOpen = db
+    .prepare<[number], number>(
+      'SELECT object FROM deals JOIN files ON sequence = deals.file WHERE deals.file = ? AND closed_at IS NULL',
+    )
+    .pluck()
+  const insertCar = db.prepare<[number, number, number, number]>(
+    `INSERT INTO deal_pieces (file, position, piece, car_copies) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+  )
+  const setCarChecked = db.prepare<[number]>('UPDATE deals SET car_checked = 1 WHERE file = ?')
   const setWanted = db.prepare<[number, number]>(
     'UPDATE deals SET copies_wanted = ? WHERE file = ? AND closed_at IS NULL',
   )
@@ -92,6 +104,19 @@ export function prepareDealWrites(db: Sql) {
   }
 
   return {
+    *carChecked({ files }: { files: readonly number[] }): Steps<void> {
+      for (const file of files) yield* setCarChecked.run(file)
+    },
+
+    *addCar({ file, copies, now, ...car }: NewCar & { readonly now: number }): Steps<void> {
+      const object = yield* objectOfOpen.get(file)
+      // The deal of a file that became private is closed, and decided about again when it is open again.
+      if (object === undefined || (yield* visibilityOfLive.get(file, now)) !== 'public') return
+      yield* setCarChecked.run(file)
+      const piece = yield* putCar({ ...car, object }, now)
+      yield* insertCar.run(file, CAR_POSITION, piece, copies)
+    },
+
     /** Records the deal of a file whose pieces provers have already. */
     *placeFile(file: number, { copiesWanted, pieces, parkedAt }: Placement, now: number): Steps<void> {
       yield* insertDeal.run(file, copiesWanted, now, 0)

@@ -15,7 +15,7 @@ export function prepareFileWithdrawal(db: Sql) {
   const carriedDeal = db
     .prepare<[number], number>(
       `SELECT 1 FROM deals WHERE file = ?
-         AND (waits = 1 OR EXISTS (SELECT 1 FROM deal_pieces WHERE deal_pieces.file = deals.file))`,
+         AND (waits = 1 OR EXISTS (SELECT 1 FROM deal_pieces WHERE deal_pieces.file = deals.file AND car_copies IS NULL))`,
     )
     .pluck()
   const enrolAgain = db.prepare<[number]>('INSERT INTO reenrolments (file) VALUES (?) ON CONFLICT DO NOTHING')

@@ -1,4 +1,4 @@
-import type { AggregateMember, CopyRecord, ObjectHandle, PieceRecord, PieceSource } from '../record-store.ts'
+import type { AggregateMember, CarSource, CopyRecord, ObjectHandle, PieceRecord, PieceSource } from '../record-store.ts'
 import { HAS_PIECE_ROOT } from './content-reads.ts'
 import { type CopyRow, copyFromRow } from './copy-row.ts'
 import type { Sql, Steps } from './sql.ts'
@@ -11,6 +11,11 @@ interface PieceRow {
   /** Null for an aggregate. */
   readonly object: ObjectHandle | null
   readonly place: 'inline' | 'blob' | 'none' | null
+  readonly object_bytes: number | null
+  /** Null for a piece that is no CAR. */
+  readonly car_root: string | null
+  readonly car_layout: string | null
+  readonly car_dag: number | null
 }
 
 interface SourceRow {
@@ -35,7 +40,9 @@ interface RecordedPiece {
 /** Pieces, where their bytes are, and their copies. For reads and writes alike. */
 export function preparePieceReads(db: Sql) {
   const byId = db.prepare<[number], PieceRow>(
-    `SELECT pieces.id, pieces.piece_root, pieces.size_bytes, pieces.offset_bytes, objects.sha256 AS object, objects.place
+    `SELECT pieces.id, pieces.piece_root, pieces.size_bytes, pieces.offset_bytes, objects.sha256 AS object, objects.place,
+       objects.size_bytes AS object_bytes, car_root, car_layout,
+       (SELECT dags.id FROM dags WHERE dags.object = pieces.object AND dags.layout = car_layout) AS car_dag
      FROM pieces LEFT JOIN objects ON objects.id = pieces.object WHERE pieces.id = ?`,
   )
   const byRoot = db
@@ -84,7 +91,21 @@ export function preparePieceReads(db: Sql) {
   function* sourceOf(row: PieceRow): Steps<PieceSource> {
     if (row.object === null) return { kind: 'aggregate' }
     const own = { object: row.object, offsetBytes: row.offset_bytes }
-    const kept = row.place === 'none' ? yield* keptSource.get(row.id) : own
+    const { car_root, car_layout, car_dag } = row
+    const car: CarSource | undefined =
+      car_root === null || car_layout === null
+        ? undefined
+        : {
+            kind: 'car',
+            object: row.object,
+            objectBytes: row.object_bytes ?? 0,
+            rootCid: car_root,
+            profile: car_layout,
+            dag: car_dag,
+          }
+    if (car !== undefined && car.dag !== null) return car
+    const kept = row.place === 'none' || car !== undefined ? yield* keptSource.get(row.id) : own
+    if (kept === undefined && car !== undefined) return car
     if (kept === undefined && (yield* anyMember.get(row.id)) !== undefined) return { kind: 'aggregate' }
     return { kind: 'object', ...(kept ?? own) }
   }
@@ -123,6 +144,7 @@ export function preparePieceReads(db: Sql) {
       }
       const object = yield* treeOf.get(piece.source.object)
       if (object === undefined) return undefined
+      if (piece.source.kind === 'car') return { piece, pieceSubtreeRoots: new Uint8Array() }
       return { piece, pieceSubtreeRoots: Uint8Array.from(object.piece_subtrees ?? []) }
     },
 
@@ -153,9 +175,11 @@ export function preparePieceReads(db: Sql) {
       if (!(yield* isNeeded(id)) && (yield* anyLiveCopy.get(id)) === undefined) return undefined
       const slice = yield* keptSlice.get({ piece: id, sizeBytes })
       if (slice !== undefined) return { id, pieceRoot, sizeBytes, source: { kind: 'object', ...slice } }
-      return (yield* anyMember.get(id)) !== undefined && (yield* isComplete(id))
-        ? { id, pieceRoot, sizeBytes, source: { kind: 'aggregate' } }
-        : undefined
+      if ((yield* anyMember.get(id)) !== undefined && (yield* isComplete(id))) {
+        return { id, pieceRoot, sizeBytes, source: { kind: 'aggregate' } }
+      }
+      const piece = yield* pieceOfId(id)
+      return piece.source.kind === 'car' && piece.source.dag !== null ? piece : undefined
     },
   }
 }

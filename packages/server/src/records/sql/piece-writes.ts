@@ -10,6 +10,13 @@ interface FoundPiece {
   readonly offsetBytes: number
 }
 
+/** The CAR of an object, as a piece. */
+interface FoundCar extends Pick<FoundPiece, 'pieceRoot' | 'sizeBytes'> {
+  readonly object: number
+  readonly rootCid: string
+  readonly profile: string
+}
+
 /** False of a copy whose deal is on the chain and was not accepted: its prover has agreed to nothing. */
 const IS_ACCEPTED = `NOT EXISTS (
   SELECT 1 FROM onchain_deals JOIN escrows ON escrows.contract = onchain_deals.contract AND escrows.onchain_id = onchain_deals.onchain_id
@@ -43,7 +50,7 @@ function movedDeals(condition: string): string {
   // The other columns of deals have one value in each group, since file is their key.
   return `SELECT deals.file, ${NEW_STATUS} AS "newStatus", ${NEW_CAUSE} AS "newCause"
      FROM deals JOIN deal_pieces ON deal_pieces.file = deals.file JOIN pieces ON pieces.id = deal_pieces.piece
-     WHERE deals.file ${condition} AND closed_at IS NULL GROUP BY deals.file
+     WHERE deals.file ${condition} AND closed_at IS NULL AND car_copies IS NULL GROUP BY deals.file
      HAVING deals.status <> ${NEW_STATUS} OR deals.cause IS DISTINCT FROM ${NEW_CAUSE}`
 }
 
@@ -58,6 +65,10 @@ export function preparePieceWrites(db: Sql) {
     .pluck()
   const findBytes = db.prepare<[{ id: number; object: number | null; offsetBytes: number }]>(
     'UPDATE pieces SET object = :object, offset_bytes = :offsetBytes WHERE id = :id AND object IS NULL',
+  )
+  const setCar = db.prepare<[{ id: number; object: number; rootCid: string; profile: string }]>(
+    `UPDATE pieces SET object = :object, car_root = :rootCid, car_layout = :profile
+     WHERE id = :id AND (object IS NULL OR object = :object OR car_root IS NOT NULL)`,
   )
   const setUnreconciled = db.prepare<[{ id: number; now: number }]>(
     `UPDATE pieces SET unsettled_at = ${db.dialect.least('coalesce(unsettled_at, :now)', ':now')},
@@ -85,6 +96,15 @@ export function preparePieceWrites(db: Sql) {
     yield* setUnreconciled.run({ id, now })
   }
 
+  /** The number of this piece, which is unreconciled now. It keeps the object that it was first found in. */
+  function* putPiece({ pieceRoot, sizeBytes, object, offsetBytes }: FoundPiece, now: number): Steps<number> {
+    const known = yield* pieceOfRoot(pieceRoot, sizeBytes)
+    if (known !== undefined) yield* findBytes.run({ id: known, object, offsetBytes })
+    const id = known ?? Number(yield* insert.get(object, offsetBytes, sizeBytes, Buffer.from(pieceRoot, 'hex')))
+    yield* markUnreconciled(id, now)
+    return id
+  }
+
   /** Call after a piece got deals. */
   function* restateDealsOf(id: number, now: number): Steps<void> {
     for (const moved of yield* movedByPiece.all(id)) yield* moveDeal.run({ ...moved, now })
@@ -94,12 +114,12 @@ export function preparePieceWrites(db: Sql) {
     markUnreconciled,
     restateDealsOf,
 
-    /** The number of this piece, which is unreconciled now. It keeps the object that it was first found in. */
-    *putPiece({ pieceRoot, sizeBytes, object, offsetBytes }: FoundPiece, now: number): Steps<number> {
-      const known = yield* pieceOfRoot(pieceRoot, sizeBytes)
-      if (known !== undefined) yield* findBytes.run({ id: known, object, offsetBytes })
-      const id = known ?? Number(yield* insert.get(object, offsetBytes, sizeBytes, Buffer.from(pieceRoot, 'hex')))
-      yield* markUnreconciled(id, now)
+    putPiece,
+
+    /** The same for the CAR of an object. */
+    *putCar({ pieceRoot, sizeBytes, object, rootCid, profile }: FoundCar, now: number): Steps<number> {
+      const id = yield* putPiece({ pieceRoot, sizeBytes, object, offsetBytes: 0 }, now)
+      yield* setCar.run({ id, object, rootCid, profile })
       return id
     },
 

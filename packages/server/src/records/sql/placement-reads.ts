@@ -1,4 +1,5 @@
 import type {
+  CarCandidate,
   ObjectHandle,
   UnenrolledFile,
   UnenrolledPart,
@@ -26,6 +27,15 @@ interface PartRow {
   readonly size_bytes: number
   readonly piece_root: Buffer
   readonly piece_subtrees: Buffer | null
+}
+
+interface CarRow {
+  readonly file: number
+  readonly object: ObjectHandle
+  readonly sizeBytes: number
+  readonly dag: number | null
+  readonly profile: string | null
+  readonly visibility: Visibility
 }
 
 interface Needs {
@@ -65,11 +75,18 @@ export function preparePlacementReads(db: Sql) {
      FROM deals JOIN files ON files.sequence = deals.file JOIN objects ON objects.id = files.object
      WHERE waits = 1 AND closed_at IS NULL AND piece_root IS NOT NULL ORDER BY deals.file LIMIT ?`,
   )
+  const toCheckForCars = db.prepare<[number], CarRow>(
+    `SELECT deals.file, sha256 AS object, objects.size_bytes AS "sizeBytes", dags.id AS dag, dags.layout AS profile, ${VISIBILITY}
+     FROM deals ${db.dialect.indexedBy('deals_to_check_for_car')} JOIN files ON sequence = deals.file JOIN objects ON objects.id = files.object
+       LEFT JOIN dags ON dags.id = (
+         SELECT MIN(id) FROM dags AS own WHERE own.object = objects.id AND own.digests IS NOT NULL)
+     WHERE car_checked = 0 AND closed_at IS NULL ORDER BY deals.file LIMIT ?`,
+  )
   const unreconciled = db.prepare<[number, number], { id: number; revision: number }>(
     'SELECT id, revision FROM pieces WHERE unsettled_at <= ? ORDER BY unsettled_at, id LIMIT ?',
   )
   const needsOf = db.prepare<[number], Needs>(
-    `SELECT MAX(copies_wanted) AS "copiesWanted", MAX(expires_at) AS "neededUntil"
+    `SELECT MAX(COALESCE(car_copies, copies_wanted)) AS "copiesWanted", MAX(expires_at) AS "neededUntil"
      FROM deal_pieces JOIN deals ON deals.file = deal_pieces.file JOIN files ON files.sequence = deals.file
      WHERE piece = ? AND closed_at IS NULL`,
   )
@@ -100,7 +117,7 @@ export function preparePlacementReads(db: Sql) {
       copiesWanted: needs?.copiesWanted ?? 0,
       neededUntil: needs?.neededUntil ?? null,
       copies: yield* pieces.copiesOf(id),
-      isComplete: piece.source.kind === 'object' || (yield* pieces.isComplete(id)),
+      isComplete: piece.source.kind !== 'aggregate' || (yield* pieces.isComplete(id)),
       revision,
     }
   }
@@ -126,6 +143,13 @@ export function preparePlacementReads(db: Sql) {
 
     *waiting({ limit }: { limit: number }): Steps<readonly WaitingFile[]> {
       return (yield* waiting.all(limit)).map(({ root, ...file }) => ({ ...file, pieceRoot: root.toString('hex') }))
+    },
+
+    *carCandidates({ limit }: { limit: number }): Steps<readonly CarCandidate[]> {
+      return (yield* toCheckForCars.all(limit)).map(({ dag, profile, visibility, ...file }) => ({
+        ...file,
+        dag: dag === null || profile === null || visibility === 'private' ? null : { number: dag, profile },
+      }))
     },
 
     /** Needs one state of the records for all its statements. */

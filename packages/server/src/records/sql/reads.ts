@@ -99,6 +99,7 @@ export function prepareReads(db: Sql) {
     'placements.unenrolled': placements.unenrolled,
     'placements.enrolledUpTo': (_: undefined) => placements.enrolledUpTo(),
     'placements.waiting': placements.waiting,
+    'placements.carCandidates': placements.carCandidates,
     'placements.membersOf': pieces.membersOf,
     'placements.unreconciled': placements.unreconciled,
     'placements.due': copies.due,

@@ -14,8 +14,8 @@ export function additionsAt(options: DataSetCallsOptions): Pick<Prover, 'add' | 
   const calls = new DataSetCalls(options)
   const { authorization } = options
 
-  async function add({ nonce, dataSetId, pieceCids }: Addition): Promise<string> {
-    return dataSetId === null ? calls.create(nonce, pieceCids) : calls.add(nonce, dataSetId, pieceCids)
+  async function add({ dataSetId, ...pieces }: Addition): Promise<string> {
+    return dataSetId === null ? calls.create(pieces) : calls.add(dataSetId, pieces)
   }
 
   async function progress(addition: Addition & { readonly transaction: string }): Promise<AdditionProgress> {

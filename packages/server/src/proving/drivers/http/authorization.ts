@@ -1,6 +1,10 @@
+import type { Addition } from '../../prover.ts'
 import { refused } from './stage-failure.ts'
 
 export type Hex = `0x${string}`
+
+/** The pieces of one addition. Its nonce is 64 hex digits. */
+export type AddedPieces = Pick<Addition, 'nonce' | 'pieceCids' | 'ipfsRootCids'>
 
 /**
  * What shows a prover, and whoever pays it, that a change is wanted: `recordKeeper` and `extraData` of its requests.
@@ -10,10 +14,10 @@ export type Hex = `0x${string}`
 export interface Authorization {
   /** The contract that data sets are recorded with. */
   readonly recordKeeper: Hex
-  /** For a new data set with these pieces in it. @param nonce - 64 hex digits. */
-  creation(nonce: string, pieceCids: readonly string[]): Promise<Hex>
+  /** For a new data set with these pieces in it. */
+  creation(pieces: AddedPieces): Promise<Hex>
   /** For pieces of a data set that is there. */
-  addition(nonce: string, dataSetId: string, pieceCids: readonly string[]): Promise<Hex>
+  addition(dataSetId: string, pieces: AddedPieces): Promise<Hex>
   removal(nonce: string, dataSetId: string, pieceId: string): Promise<Hex>
   /** What the records call the data set that the nonce made, of which the prover's own id is a part. */
   dataSetId(nonce: string, providerId: number): string
@@ -32,8 +36,8 @@ export function providerIdOf(dataSetId: string): string {
 export function nonceAuthorization({ recordKeeper }: { readonly recordKeeper: Hex }): Authorization {
   return {
     recordKeeper,
-    creation: async (nonce) => `0x${nonce}`,
-    addition: async (nonce) => `0x${nonce}`,
+    creation: async ({ nonce }) => `0x${nonce}`,
+    addition: async (_dataSetId, { nonce }) => `0x${nonce}`,
     removal: async (nonce) => `0x${nonce}`,
     dataSetId: (_nonce, providerId) => String(providerId),
   }

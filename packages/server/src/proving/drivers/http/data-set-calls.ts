@@ -1,6 +1,6 @@
 import { toFunctionSelector } from 'viem'
 import * as z from 'zod'
-import { type Authorization, providerIdOf } from './authorization.ts'
+import { type AddedPieces, type Authorization, providerIdOf } from './authorization.ts'
 import type { ExchangeAnswer } from './exchange.ts'
 import { type ProverClient, readLocation, statusOnly } from './prover-client.ts'
 import { refused } from './stage-failure.ts'
@@ -59,10 +59,10 @@ export class DataSetCalls {
   }
 
   /** Creates a data set with these pieces. Resolves to the transaction. */
-  async create(nonce: string, pieceCids: readonly string[]): Promise<string> {
+  async create(pieces: AddedPieces): Promise<string> {
     const { recordKeeper } = this.#authorization
-    const extraData = await this.#authorization.creation(nonce, pieceCids)
-    const json = { recordKeeper, extraData, pieces: piecesOf(pieceCids) }
+    const extraData = await this.#authorization.creation(pieces)
+    const json = { recordKeeper, extraData, pieces: piecesOf(pieces) }
     return this.#client.ask(
       { method: 'POST', path: '/pdp/data-sets/create-and-add', json, times: this.#times },
       statusOnly(201),
@@ -75,9 +75,9 @@ export class DataSetCalls {
   }
 
   /** Adds pieces. Resolves to the transaction, or to {@link UNKNOWN_TRANSACTION} when an earlier one used the nonce. */
-  async add(nonce: string, dataSetId: string, pieceCids: readonly string[]): Promise<string> {
-    const extraData = await this.#authorization.addition(nonce, dataSetId, pieceCids)
-    const json = { extraData, pieces: piecesOf(pieceCids) }
+  async add(dataSetId: string, pieces: AddedPieces): Promise<string> {
+    const extraData = await this.#authorization.addition(dataSetId, pieces)
+    const json = { extraData, pieces: piecesOf(pieces) }
     return this.#client.ask(
       { method: 'POST', path: `/pdp/data-sets/${providerIdOf(dataSetId)}/pieces`, json, times: this.#times },
       statusOnly(201),
@@ -137,7 +137,7 @@ export function requireTransaction(transaction: string): string {
   return transaction
 }
 
-function piecesOf(pieceCids: readonly string[]) {
+function piecesOf({ pieceCids }: AddedPieces) {
   return pieceCids.map((pieceCid) => ({ pieceCid, subPieces: [{ subPieceCid: pieceCid }] }))
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as z from 'zod'
-import type { ProverClient } from './prover-client.ts'
+import { type ProverClient, statusOnly } from './prover-client.ts'
 import { isPassing, unusable } from './stage-failure.ts'
 
 const Found = z.object({ pieceCid: z.string().max(200) })
@@ -13,6 +13,22 @@ export async function isFound(client: ProverClient, pieceCid: string, signal: Ab
     otherwise: ({ status }) => (status === 404 ? { pieceCid: '' } : undefined),
   })
   return found.pieceCid === pieceCid
+}
+
+/**
+ * True when the prover has the piece; it then keeps it as long as one that was just uploaded.
+ *
+ * Curio drops a piece two hours after its upload if no data set has it. Looking for it does not change that, but announcing an upload of it does.
+ */
+export async function isKept(client: ProverClient, pieceCid: string, signal: AbortSignal): Promise<boolean> {
+  if (!(await isFound(client, pieceCid, signal))) return false
+  return client.ask(
+    { method: 'POST', path: '/pdp/piece', json: { pieceCid }, signal },
+    statusOnly(200),
+    () => true,
+    // The bytes are gone meanwhile, and have to be sent.
+    ({ status }) => (status === 201 ? false : undefined),
+  )
 }
 
 export interface PollOptions {

@@ -101,6 +101,7 @@ export function openHttpProver(options: HttpProverOptions): Prover {
     name: origin,
     isLocal: false,
     limits: { minimumBytes: MINIMUM_BYTES, maximumBytes: MAXIMUM_BYTES, piecesPerAddition: PIECES_PER_ADDITION },
+    announcesBlocks: kind !== 'reference',
     auditedBy: kind === 'reference' ? 'proof' : 'retrieval',
     account,
     ...additionsAt({ client, authorization, transactionMs }),

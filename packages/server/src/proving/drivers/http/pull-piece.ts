@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import * as z from 'zod'
 import type { PieceToPark } from '../../prover.ts'
 import type { Authorization } from './authorization.ts'
-import { isFound, untilTrue } from './find-piece.ts'
+import { isFound, isKept, untilTrue } from './find-piece.ts'
 import type { ProverClient } from './prover-client.ts'
 import { unusable } from './stage-failure.ts'
 
@@ -35,9 +35,9 @@ export async function pullPiece(client: ProverClient, piece: PieceToPark, option
   const { authorization, findMs, pollMs, untilMs, signal } = options
   const { pieceCid, sourceUrl } = piece
   const ask = (): Promise<boolean> => isFound(client, pieceCid, signal)
-  if (await ask()) return
+  if (await isKept(client, pieceCid, signal)) return
   const nonce = randomBytes(32).toString('hex')
-  const extraData = await authorization.creation(nonce, [pieceCid])
+  const extraData = await authorization.creation({ nonce, pieceCids: [pieceCid] })
   const json = { extraData, recordKeeper: authorization.recordKeeper, pieces: [{ pieceCid, sourceUrl }] }
   const question = { method: 'POST', path: '/pdp/piece/pull', json, signal } as const
   let isFailed = false

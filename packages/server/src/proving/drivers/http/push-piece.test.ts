@@ -12,6 +12,8 @@ const ID = '6ba7b810-9dad-11d1-80b4-00c04fd430c8'
 const FOUND = answerOf(200, JSON.stringify({ pieceCid: PIECE.pieceCid }))
 const OPENED = answerOf(201, '', [`location: /pdp/piece/uploads/${ID}`])
 
+const ANNOUNCED = answerOf(201, '', [`location: /pdp/piece/upload/${ID}`])
+
 type Socket = Parameters<Talk>[0]
 
 /** What a prover answers to each step of an upload; the default does what it should. */
@@ -32,7 +34,9 @@ async function openHarness(steps: Steps = {}, options: Partial<HttpProverOptions
         ? 'put'
         : /uploads\//.test(head)
           ? 'finalize'
-          : 'open'
+          : /piece HTTP/.test(head)
+            ? 'announce'
+            : 'open'
     asked.push(step)
     const turn = turnOf(step)
     if (step === 'put') {
@@ -41,6 +45,7 @@ async function openHarness(steps: Steps = {}, options: Partial<HttpProverOptions
     }
     if (step === 'find') return void socket.end(steps.find?.(turn) ?? (isStored ? FOUND : answerOf(404)))
     if (step === 'open') return void socket.end(OPENED)
+    if (step === 'announce') return void socket.end(isStored ? FOUND : ANNOUNCED)
     const answer = steps.finalize === undefined ? answerOf(200) : steps.finalize(turn)
     if (answer?.startsWith('HTTP/1.1 200') || answer === undefined) isStored = true
     if (answer === undefined) socket.destroy()
@@ -95,10 +100,18 @@ describe('parking by upload', () => {
     expect(head).not.toMatch(/expect:|transfer-encoding:/i)
   })
 
-  test('sends nothing that is there already', async () => {
+  test('sends nothing that is there already, and announces it so that it is kept', async () => {
+    const { asked, park } = await openHarness()
+    await park()
+    const before = asked.length
+    await park()
+    expect(asked.slice(before)).toEqual(['find', 'announce'])
+  })
+
+  test('sends what the prover drops after it was found', async () => {
     const { asked, park } = await openHarness({ find: () => FOUND })
     await park()
-    expect(asked).toEqual(['find'])
+    expect(asked).toEqual(['find', 'announce', 'open', 'put', 'finalize', 'find'])
   })
 
   test('begins again from the start when the connection breaks', async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PieceToPark } from '../../prover.ts'
-import { isFound, untilTrue } from './find-piece.ts'
+import { isFound, isKept, untilTrue } from './find-piece.ts'
 import { type ProverClient, readLocation, statusOnly } from './prover-client.ts'
 import { isPassing, unusable } from './stage-failure.ts'
 
@@ -35,7 +35,7 @@ export async function pushPiece(
 ): Promise<void> {
   const { attempts, retryDelayMs, findMs, pollMs, signal } = options
   const ask = (): Promise<boolean> => isFound(client, piece.pieceCid, signal)
-  if (await ask()) return
+  if (await isKept(client, piece.pieceCid, signal)) return
   for (let attempt = 1; ; attempt += 1) {
     try {
       await send(client, piece, options)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { pieceCidV2Bytes } from '@lade/core/piece'
 import { bytesToHex, encodeAbiParameters, type LocalAccount } from 'viem'
 import { pieceNamed } from '../../piece-name.ts'
-import type { Authorization, Hex } from './authorization.ts'
+import type { AddedPieces, Authorization, Hex } from './authorization.ts'
 import { refused } from './stage-failure.ts'
 
 /** The account that pays for storage: it signs typed data (EIP-712) by its own key. */
@@ -45,14 +45,26 @@ const TYPES = {
   ],
 } as const
 
-const NONE: readonly string[] = []
+/** What a data set says of itself. Keys are in the order of the alphabet, as the SDK of the service signs them. */
+const SOURCE = { key: 'source', value: 'lade' }
+/** Has the provider index the CARs of a data set and announce their blocks. */
+const WITH_IPFS_INDEXING = { key: 'withIPFSIndexing', value: '' }
+/** Of a piece that is a CAR. */
+const IPFS_ROOT_CID = 'ipfsRootCID'
+
+interface MetadataEntry {
+  readonly key: string
+  readonly value: string
+}
 
 /**
  * For Curio: what FilecoinWarmStorageService checks before it lets a provider be paid.
  *
  * The contract takes a nonce once for each payer, and the numbers that clients give their data sets are of the same kind. Ours is
  * derived from the nonce of the addition that makes the data set, and has to be signed again with every later one, so it is kept in the
- * data set's id: `17-9f3c1a2b44d0e6aa` is the provider's 17. Pieces and data sets have no metadata.
+ * data set's id: `17-9f3c1a2b44d0e6aa` is the provider's 17.
+ *
+ * Data sets name this service as their source. Those of CARs have their blocks announced, and each piece in them names its root.
  *
  * @see filecoin-services, `FilecoinWarmStorageService.sol`
  */
@@ -60,36 +72,40 @@ export function signedAuthorization(options: SignedAuthorizationOptions): Author
   const { signer, payee, recordKeeper, chainId } = options
   const domain = { name: 'FilecoinWarmStorageService', version: '1', chainId, verifyingContract: recordKeeper }
 
-  async function signAddition(nonce: string, clientDataSetId: bigint, pieceCids: readonly string[]): Promise<Hex> {
+  async function signAddition(clientDataSetId: bigint, { nonce, pieceCids, ipfsRootCids }: AddedPieces): Promise<Hex> {
     const number = BigInt(`0x${nonce}`)
     const pieceData = pieceCids.map((pieceCid) => ({ data: bytesToHex(pieceCidV2Bytes(pieceNamed(pieceCid))) }))
-    const pieceMetadata = pieceCids.map((_, index) => ({ pieceIndex: BigInt(index), metadata: [] }))
+    const metadataOf = pieceCids.map((_, index): MetadataEntry[] => {
+      const root = ipfsRootCids?.[index]
+      return root === undefined || root === '' ? [] : [{ key: IPFS_ROOT_CID, value: root }]
+    })
+    const pieceMetadata = metadataOf.map((metadata, index) => ({ pieceIndex: BigInt(index), metadata }))
     const message = { clientDataSetId, nonce: number, pieceData, pieceMetadata }
     const signature = await signer.signTypedData({ domain, types: TYPES, primaryType: 'AddPieces', message })
-    const noMetadata = pieceCids.map(() => NONE)
     return encodeAbiParameters(
       [{ type: 'uint256' }, { type: 'string[][]' }, { type: 'string[][]' }, { type: 'bytes' }],
-      [number, noMetadata, noMetadata, signature],
+      [number, metadataOf.map(keysOf), metadataOf.map(valuesOf), signature],
     )
   }
 
-  async function signCreation(clientDataSetId: bigint): Promise<Hex> {
-    const message = { clientDataSetId, payee, metadata: [] }
+  async function signCreation(clientDataSetId: bigint, { ipfsRootCids }: AddedPieces): Promise<Hex> {
+    const metadata = ipfsRootCids === undefined ? [SOURCE] : [SOURCE, WITH_IPFS_INDEXING]
+    const message = { clientDataSetId, payee, metadata }
     const signature = await signer.signTypedData({ domain, types: TYPES, primaryType: 'CreateDataSet', message })
     return encodeAbiParameters(
       [{ type: 'address' }, { type: 'uint256' }, { type: 'string[]' }, { type: 'string[]' }, { type: 'bytes' }],
-      [signer.address, clientDataSetId, NONE, NONE, signature],
+      [signer.address, clientDataSetId, keysOf(metadata), valuesOf(metadata), signature],
     )
   }
 
   return {
     recordKeeper,
-    async creation(nonce, pieceCids) {
-      const clientDataSetId = BigInt(`0x${clientIdOf(nonce)}`)
-      const [create, add] = [await signCreation(clientDataSetId), await signAddition(nonce, clientDataSetId, pieceCids)]
+    async creation(pieces) {
+      const clientDataSetId = BigInt(`0x${clientIdOf(pieces.nonce)}`)
+      const [create, add] = [await signCreation(clientDataSetId, pieces), await signAddition(clientDataSetId, pieces)]
       return encodeAbiParameters([{ type: 'bytes' }, { type: 'bytes' }], [create, add])
     },
-    addition: async (nonce, dataSetId, pieceCids) => signAddition(nonce, clientIdIn(dataSetId), pieceCids),
+    addition: async (dataSetId, pieces) => signAddition(clientIdIn(dataSetId), pieces),
     async removal(_nonce, dataSetId, pieceId) {
       const message = { clientDataSetId: clientIdIn(dataSetId), pieceIds: [BigInt(pieceId)] }
       const primaryType = 'SchedulePieceRemovals'
@@ -99,6 +115,9 @@ export function signedAuthorization(options: SignedAuthorizationOptions): Author
     dataSetId: (nonce, providerId) => `${providerId}-${clientIdOf(nonce)}`,
   }
 }
+
+const keysOf = (entries: readonly MetadataEntry[]): string[] => entries.map(({ key }) => key)
+const valuesOf = (entries: readonly MetadataEntry[]): string[] => entries.map(({ value }) => value)
 
 /** The number that we give a data set: 64 bits in hex, never a nonce that is used otherwise. */
 function clientIdOf(nonce: string): string {

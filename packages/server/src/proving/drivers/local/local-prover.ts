@@ -39,6 +39,7 @@ export function openLocalProver({ readPiece, levels = new LevelCache() }: LocalP
     isLocal: true,
     limits: { minimumBytes: 1, maximumBytes: Number.MAX_SAFE_INTEGER, piecesPerAddition: 1000 },
     auditedBy: 'proof',
+    announcesBlocks: false,
     account: null,
     async park(_piece, signal) {
       signal.throwIfAborted()

@@ -24,7 +24,7 @@ type Command =
   | { readonly do: 'enrol'; readonly as: EnrolledAs; readonly copies: number }
   | { readonly do: 'remove' | 'want' | 'extend'; readonly content: number; readonly copies: number }
   | { readonly do: 'aggregate' | 'look' | 'mark all unreconciled' }
-  | { readonly do: 'dissolve' | 'park' | 'fail' | 'retry' | 'add' | 'take out'; readonly pick: number }
+  | { readonly do: 'dissolve' | 'park' | 'park again' | 'fail' | 'retry' | 'add' | 'take out'; readonly pick: number }
   | { readonly do: 'reconcile'; readonly pick: number; readonly isOld: boolean; readonly isHopeless: boolean }
   | { readonly do: 'audit'; readonly pick: number; readonly passed: boolean; readonly isFinal: boolean }
   | { readonly do: 'end addition'; readonly pick: number; readonly as: 'confirmed' | 'rejected' | 'refused' }
@@ -45,6 +45,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { arbitrary: fc.record({ do: is('aggregate', 'look', 'mark all unreconciled') }), weight: 2 },
   { arbitrary: fc.record({ do: is('reconcile'), pick, isOld: rarely, isHopeless: rarely }), weight: 9 },
   { arbitrary: fc.record({ do: is('park', 'add'), pick }), weight: 9 },
+  { arbitrary: fc.record({ do: is('park again'), pick }), weight: 1 },
   { arbitrary: fc.record({ do: is('dissolve', 'fail', 'retry', 'take out'), pick }), weight: 3 },
   { arbitrary: fc.record({ do: is('audit'), pick, passed: fc.boolean(), isFinal: rarely }), weight: 4 },
   { arbitrary: end, weight: 3 },
@@ -124,6 +125,11 @@ class Sequence {
       case 'park': {
         const [copy] = this.#numbers("SELECT id FROM copies WHERE state = 'pending'", of.pick)
         if (copy !== undefined) expect(writes['placements.parked']({ copy, now })).toBe(true)
+        break
+      }
+      case 'park again': {
+        const [copy] = this.#numbers("SELECT id FROM copies WHERE state = 'parked'", of.pick)
+        if (copy !== undefined) writes['placements.parkAgain']({ copies: [copy], now })
         break
       }
       case 'add': {

@@ -39,6 +39,7 @@ export const MAY_USE_RESERVE: ReadonlySet<WriteName> = new Set<WriteName>([
   'placements.reconcile',
   'placements.markAllUnreconciled',
   'placements.parked',
+  'placements.parkAgain',
   'placements.retryLater',
   'placements.fail',
   'placements.audited',

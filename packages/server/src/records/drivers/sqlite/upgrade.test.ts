@@ -242,6 +242,28 @@ describe('data of version 7', () => {
   })
 })
 
+describe('data from before rejections were counted', () => {
+  test('has its rejections counted apart from other failures, and its data sets for bytes', async () => {
+    const before = SQLITE_MIGRATIONS.findIndex((sql) => sql.includes('ADD COLUMN rejections'))
+    const dir = mkdtempSync(join(tmpdir(), 'lade-upgrade-'))
+    const file = join(dir, 'lade.db')
+    writeTwoFiles(file, 7)
+    writePlacements(file)
+    const connection = openConnection(file)
+    migrate(connection, SQLITE_MIGRATIONS.slice(0, before))
+    connection.exec("UPDATE copies SET attempts = 2; INSERT INTO data_sets (prover, data_set_id) VALUES ('north', '7')")
+    connection.close()
+    const store = await openSqliteRecordStore({ file, onFatal: () => {} })
+    const [due] = await store.placements.due({ state: 'parked', now: NOW, limit: 10 })
+    expect(due?.copy).toMatchObject({ id: 1, attempts: 0, rejections: 2 })
+    expect(await store.placements.dataSetOf({ prover: 'north', holds: 'bytes' })).toBe('7')
+    expect(await store.placements.dataSetOf({ prover: 'north', holds: 'cars' })).toBeUndefined()
+    expect(await store.placements.carCandidates({ limit: 10 })).toMatchObject([{ dag: null }])
+    await store.close()
+    rmSync(dir, { recursive: true, force: true })
+  })
+})
+
 describe('data of version 8', () => {
   test('has its planned removals, each of what a digest had, and due at once', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'lade-upgrade-'))
