@@ -23,6 +23,8 @@ const FINALITY_BLOCKS = DEPTH + 4
 const METRICS_TOKEN = 'metrics-token-of-the-month'
 /** A block comes no sooner than this after the one before, so that a service that looks once a second sees several a day. */
 const LEAST_BLOCK_MS = 100
+/** How long the service has to bring the files of a day to provers before the day goes on. */
+const PLACING_MS = 1_500
 /** Days after the month within which all is to come to rest. */
 const REST_DAYS = 10
 /** The longest term that was asked for is over by then. */
@@ -102,6 +104,7 @@ test(`${days} days of a market: every proof of a living prover is made, and ever
     for (let one = 0; one < filesPerDay; one += 1) {
       await upload(day, random.between(2, Math.min(9, days - day - 1)))
     }
+    await sleep(PLACING_MS)
   }
   /** Removes, extends and copies some of the files that neither end today nor outlive the month. */
   const changeSome = async (day: number): Promise<void> => {

@@ -54,7 +54,7 @@ const WEEK: MonthPlan = {
   leastDeals: 40,
   outages: [{ prover: 1, from: 1.4, to: 3.2 }],
   reorganisations: [4.3],
-  dear: [{ from: 4.7, to: 5.7 }],
+  dear: [{ from: 2.9, to: 3.9 }],
 }
 
 export const MONTH_PLAN = PLAN.isFull ? MONTH : WEEK
