@@ -49,7 +49,7 @@ const MONTH: MonthPlan = {
 const WEEK: MonthPlan = {
   days: 6,
   uploadDays: 4,
-  filesPerDay: 6,
+  filesPerDay: 8,
   longFiles: 2,
   leastDeals: 40,
   outages: [{ prover: 1, from: 1.4, to: 3.2 }],
