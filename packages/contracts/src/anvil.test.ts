@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { createClient, http, publicActions } from 'viem'
+import { createClient, http, publicActions, zeroAddress } from 'viem'
 import { describe, expect, it } from 'vitest'
 import { startAnvil } from './anvil.ts'
 
@@ -27,6 +27,16 @@ describe('startAnvil', () => {
     expect(existsSync(states)).toBe(true)
     await anvil.stop()
     expect(existsSync(states)).toBe(false)
+  })
+
+  it('keeps the states of as many blocks as it is told to', async () => {
+    const anvil = await startAnvil({ keepsHistory: 30 })
+    const client = clientOf(anvil.rpcUrl)
+    await client.request({ method: 'anvil_mine', params: ['0x64'] } as never)
+    const balanceAt = (blockNumber: bigint) => client.getBalance({ address: zeroAddress, blockNumber })
+    await expect(balanceAt(80n)).resolves.toBe(0n)
+    await expect(balanceAt(20n)).rejects.toThrow()
+    await anvil.stop()
   })
 
   it('makes blocks by itself when it is told to', async () => {

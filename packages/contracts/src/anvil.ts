@@ -22,8 +22,13 @@ export interface AnvilOptions {
   readonly port?: number
   /** A fork of Ethereum, such as `cancun`. @default the newest that it has */
   readonly hardfork?: string
-  /** False for a long run: anvil keeps the state of the newest block alone, and does not write those before it to disk. @default true */
-  readonly keepsHistory?: boolean
+  /**
+   * False for a long run: anvil keeps the state of the newest block alone, and does not write those before it to disk. A number: those of so
+   * many newest blocks; in a run of 1,000 blocks or more, a reorganisation loses the contracts without it.
+   *
+   * @default true
+   */
+  readonly keepsHistory?: boolean | number
 }
 
 /** A running chain of one's own, with ten accounts of 10,000 ether each. */
@@ -96,7 +101,8 @@ function argumentsOf(options: AnvilOptions): string[] {
     ...(blockTimeSeconds === undefined ? [] : ['--block-time', String(blockTimeSeconds)]),
     ...(noMining ? ['--no-mining'] : []),
     ...(hardfork === undefined ? [] : ['--hardfork', hardfork]),
-    ...(keepsHistory ? [] : ['--prune-history']),
+    ...(keepsHistory === true ? [] : ['--prune-history']),
+    ...(typeof keepsHistory === 'number' ? [String(keepsHistory)] : []),
   ]
 }
 

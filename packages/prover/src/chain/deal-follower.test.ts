@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { SecretString } from '@lade/node/settings'
+import { parseGwei } from 'viem'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import {
   type ChainHarness,
@@ -68,6 +69,22 @@ describe.each([1, 2] as const)('a prover that follows a marketplace of version %
     expect(await sent('latest')).toBeLessThan(inBlocks)
     await becomes(harness, dealId, 'settled')
     expect(await harness.provenPeriods(dealId)).toBe(4)
+  })
+
+  test('offers what gas costs by then for a transaction that waits for its block', async () => {
+    const harness = await startChainHarness({ version })
+    const { chain } = harness
+    const account = await harness.newProver()
+    const { lines, log } = readLog()
+    const piece = pieceOf(3000)
+    await startWith({ ...account, raiseAfterMs: 100 }, { pieces: [piece], log })
+    const dealId = await harness.propose(account.address, piece, 4)
+    await expect.poll(() => chain.getTransactionCount({ address: account.address, blockTag: 'pending' })).toBe(1)
+    await harness.mineUntil(async () => {
+      await chain.setNextBlockBaseFeePerGas({ baseFeePerGas: parseGwei('300') })
+      return (await dealState(harness, dealId)()) === 'active'
+    })
+    expect(lines.map(({ msg }) => msg)).not.toContain('the chain is not usable; retrying')
   })
 
   test('goes on after a restart from what the chain says, with its cursor and without it', async () => {

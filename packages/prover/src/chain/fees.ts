@@ -52,6 +52,19 @@ export function raised(offer: FeeOffer): FeeOffer {
   }
 }
 
+/** The offer, or more where gas has become dearer meanwhile. */
+export function higherOf(offer: FeeOffer, asked: FeeOffer): FeeOffer {
+  const higher = (one: bigint, other: bigint) => (one > other ? one : other)
+  if (offer.type === 'legacy' && asked.type === 'legacy')
+    return { ...offer, gasPrice: higher(offer.gasPrice, asked.gasPrice) }
+  if (offer.type === 'legacy' || asked.type === 'legacy') return offer
+  return {
+    ...offer,
+    maxFeePerGas: higher(offer.maxFeePerGas, asked.maxFeePerGas),
+    maxPriorityFeePerGas: higher(offer.maxPriorityFeePerGas, asked.maxPriorityFeePerGas),
+  }
+}
+
 /** The offer, or as much of it as the cap allows. */
 export function capped(offer: FeeOffer, mostWeiPerGas: bigint): FeeOffer {
   const least = (amount: bigint) => (amount < mostWeiPerGas ? amount : mostWeiPerGas)

@@ -8,7 +8,7 @@ import {
   TransactionReceiptNotFoundError,
 } from 'viem'
 import type { ChainClient } from './chain-client.ts'
-import { capped, FeeTooHighError, isBelow, raised, readFees } from './fees.ts'
+import { capped, FeeTooHighError, higherOf, isBelow, raised, readFees } from './fees.ts'
 
 const MAX_OFFERS = 12
 /** A receipt is looked for so often once the nonce is used. */
@@ -65,10 +65,11 @@ export interface MinedResult {
  */
 export async function sendTransaction(call: Call, options: TransactionsOptions): Promise<SendResult> {
   const { client, account, chainId, mostWeiPerGas, signal } = options
-  const [nonce, fees] = await Promise.all([
+  const [nonce, first] = await Promise.all([
     client.getTransactionCount({ address: account.address, blockTag: 'latest' }),
     affordableFees(options),
   ])
+  let fees = first
   let offer = capped(fees.offer, mostWeiPerGas)
   const hashes: Hash[] = []
   for (let count = 1; ; count += 1) {
@@ -80,14 +81,14 @@ export async function sendTransaction(call: Call, options: TransactionsOptions):
       hashes.push(keccak256(raw))
       const result = await resultOf(hashes, nonce, options)
       if (result !== undefined) return result
-      await affordableFees(options)
+      fees = await affordableFees(options)
     }
     // It may be one of its own that is in a block by now.
     if (answer === 'used') return (await findReceipt(hashes, client)) ?? { outcome: 'lost' }
     // One of before is in the way that offers as much as may be offered. It gets its block, or the fees are too high for both.
     if (answer === 'low' && !isBelow(offer, mostWeiPerGas)) throw new FeeTooHighError(fees.weiPerGas)
     if (count === MAX_OFFERS) throw new BaseError('No offer for a transaction was taken.')
-    offer = capped(raised(offer), mostWeiPerGas)
+    offer = capped(higherOf(raised(offer), fees.offer), mostWeiPerGas)
   }
 }
 
