@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+
 /** Where a marketplace was deployed, as its address file says it. */
 export interface AddressFile {
   readonly chainId: number
@@ -31,6 +33,25 @@ export function parseAddressFile(text: string): AddressFile {
     ...(isPositive(version) && { version }),
     ...(isWhole(firstDealId) && { firstDealId: BigInt(firstDealId) }),
     ...(isWhole(deployedAtBlock) && { deployedAtBlock: BigInt(deployedAtBlock) }),
+  }
+}
+
+/**
+ * Reads the address file at a path.
+ *
+ * @throws {TypeError} with the end of a sentence about the file, also when it cannot be read.
+ */
+export function readAddressFile(path: string): AddressFile {
+  return parseAddressFile(textOf(path))
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
+    if (code === undefined) throw error
+    throw new TypeError(`cannot be read (${code})`, { cause: error })
   }
 }
 

@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { parseAddressFile } from '@lade/contracts/address-file'
+import { readAddressFile } from '@lade/contracts/address-file'
 import { ConfigError, SecretString } from '@lade/node/settings'
 import type { ProverSetting } from '../prover-setting.ts'
 import { type ChainLimits, LIMIT_SETTINGS, readChainLimits } from './chain-limits.ts'
@@ -85,13 +84,11 @@ function readMarketplace(text: string, cwd: string): NamedContract {
     throw new ConfigError(`${name} must be ${accepts}, comma-separated.`)
   }
   try {
-    const { marketplace, chainId } = parseAddressFile(readFileSync(resolve(cwd, text), 'utf8'))
+    const { marketplace, chainId } = readAddressFile(resolve(cwd, text))
     return { address: marketplace, chainId }
   } catch (error) {
-    if (error instanceof TypeError) throw new ConfigError(`${name} names ${text}, which ${error.message}.`)
-    const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
-    if (code === undefined) throw error
-    throw new ConfigError(`${name} names ${text}, which cannot be read (${code}).`)
+    if (!(error instanceof TypeError)) throw error
+    throw new ConfigError(`${name} names ${text}, which ${error.message}.`)
   }
 }
 

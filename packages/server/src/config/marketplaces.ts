@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { parseAddressFile } from '@lade/contracts/address-file'
+import { type AddressFile, readAddressFile } from '@lade/contracts/address-file'
 import { checksumAddress } from '@lade/core/wire'
 import { ConfigError } from '@lade/node/settings'
 import type { ReadSettings } from './read-settings.ts'
@@ -25,7 +24,7 @@ export function readMarketplaces({ values, givenAs }: ReadSettings, cwd: string)
   const contracts: `0x${string}`[] = []
   let chainId = configured
   for (const named of marketplace) {
-    const file = named.path === undefined ? undefined : readAddressFile(named.path, cwd, setting)
+    const file = named.path === undefined ? undefined : addressFileAt(named.path, cwd, setting)
     const address = file === undefined ? named.address : checksumAddress(file.marketplace)
     if (address === undefined || contracts.includes(address)) {
       throw new ConfigError(`${setting} names the contract ${address} twice.`)
@@ -45,13 +44,11 @@ export function readMarketplaces({ values, givenAs }: ReadSettings, cwd: string)
   return { contracts, chainId }
 }
 
-function readAddressFile(path: string, cwd: string, setting: string) {
+function addressFileAt(path: string, cwd: string, setting: string): AddressFile {
   try {
-    return parseAddressFile(readFileSync(resolve(cwd, path), 'utf8'))
+    return readAddressFile(resolve(cwd, path))
   } catch (error) {
-    if (error instanceof TypeError) throw new ConfigError(`${setting} names ${path}, which ${error.message}.`)
-    const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
-    if (code === undefined) throw error
-    throw new ConfigError(`${setting} names ${path}, which cannot be read (${code}).`)
+    if (!(error instanceof TypeError)) throw error
+    throw new ConfigError(`${setting} names ${path}, which ${error.message}.`)
   }
 }
