@@ -8,8 +8,6 @@ import type { DealSelection, DealTask } from './deal-selection.ts'
 import type { FollowedContract } from './followed-contract.ts'
 import type { DealProof } from './marketplace/marketplace.ts'
 
-/** A deal that could not be served is looked at again after this, in seconds. */
-const RETRY_SECONDS = 30
 /** Nodes take no transactions of more than 128 KiB, headers of blocks and the rest included. */
 const MOST_PROOF_BYTES = 120_000
 const NODE_BYTES = 32
@@ -72,7 +70,7 @@ export class DealCalls {
       const named = { contract: deal.contract, dealId: String(deal.dealId) }
       this.#options.log?.error({ ...named, err: error }, 'could not process a deal')
     }
-    contract.watch.readAgain(deal, head.time + RETRY_SECONDS, head.time)
+    contract.watch.retryLater(deal, head.time)
     return undefined
   }
 
@@ -91,7 +89,7 @@ export class DealCalls {
       const made = await proveLeaf(store, piece, leafIndex)
       if (typeof made === 'string') {
         selection.sayOnce(deal, made, 'a deal cannot be proved: its piece is damaged')
-        contract.watch.readAgain(deal, head.time + RETRY_SECONDS, head.time)
+        contract.watch.retryLater(deal, head.time)
         return undefined
       }
       leaves.push(made)

@@ -8,11 +8,9 @@ import { type DealRefusal, isWorthProving, isWorthSettling, refusalOf } from './
 import type { FollowedContract } from './followed-contract.ts'
 import type { PlannedTask } from './round-plan.ts'
 
-/** A deal whose piece is not there is looked at again after this, in seconds. */
-const RETRY_SECONDS = 30
 /** A settlement that paid nothing, since the token refuses the prover, is repeated after this, in seconds. */
 const UNPAID_SECONDS = 3600
-/** So many deals of one reason are named in the log. */
+/** So many deals are named in a line of the log. */
 const NAMED_DEALS = 10
 
 interface KnownDeal {
@@ -44,8 +42,8 @@ export class DealSelection {
   readonly #options: DealSelectionOptions
   /** The deals that are not over, by their names. */
   readonly #states = new Map<string, KnownDeal>()
-  /** What the acceptances of one look at the chain put up. */
-  #newBonds = 0n
+  /** What acceptances of one look at the chain may still put up; undefined before the first. */
+  #bondRoom: bigint | undefined
   /** What was said about a deal last, so that it is said once. */
   readonly #said = new Map<string, string>()
   /** The refusals of one look at the chain. */
@@ -100,7 +98,7 @@ export class DealSelection {
     if (kind === 'reopen') this.#countLapse(deal)
     if (pieceOfDeal(store, deal) === undefined) {
       this.sayOnce(deal, 'lost', NOT_HELD[kind])
-      watch.readAgain(deal, head.time + RETRY_SECONDS, head.time)
+      watch.retryLater(deal, head.time)
       return false
     }
     const prices = { weiPerGas, gasUse }
@@ -119,12 +117,12 @@ export class DealSelection {
     for (const refusals of Map.groupBy(this.#refused, ({ deal, reason }) => `${reason} ${deal.contract}`).values()) {
       const [first] = refusals
       if (first === undefined) continue
-      const dealIds = refusals.slice(0, NAMED_DEALS).map(({ deal }) => String(deal.dealId))
       const { reason, deal } = first
-      log?.warn({ contract: deal.contract, reason, count: refusals.length, dealIds }, REFUSED[reason])
+      const named = namedDeals(refusals.map((refusal) => refusal.deal))
+      log?.warn({ contract: deal.contract, reason, ...named }, REFUSED[reason])
     }
     this.#refused.length = 0
-    this.#newBonds = 0n
+    this.#bondRoom = undefined
     for (const { marketplace } of contracts) {
       const counts = { proposed: 0, active: 0, belowGas: 0 }
       let bonded = 0n
@@ -145,13 +143,16 @@ export class DealSelection {
 
   /** The budget is for what is put up at a time. */
   #canBond({ deal, contract }: DealTask, head: Head, isComplete: boolean): boolean {
-    const isWithin = this.bonded + this.#newBonds + deal.bond <= this.#options.limits.mostBond
-    if (isComplete && isWithin) {
-      this.#newBonds += deal.bond
-      return true
+    const { watch } = contract
+    if (!isComplete) {
+      watch.readAgain(deal, head.time, head.time)
+      return false
     }
-    if (isComplete) this.sayOnce(deal, 'bond', 'a deal waits: LADE_PROVER_BOND_MAX_USDC is put up for others')
-    contract.watch.readAgain(deal, isComplete ? head.time + RETRY_SECONDS : head.time, head.time)
+    const room = this.#bondRoom ?? this.#options.limits.mostBond - this.bonded
+    this.#bondRoom = deal.bond <= room ? room - deal.bond : room
+    if (deal.bond <= room) return true
+    this.sayOnce(deal, 'bond', 'a deal waits: LADE_PROVER_BOND_MAX_USDC is put up for others')
+    watch.retryLater(deal, head.time)
     return false
   }
 
@@ -192,6 +193,11 @@ const NOT_HELD = {
   reopen: 'a deal cannot be proved: its piece is gone',
   prove: 'a deal cannot be proved: its piece is gone',
 } as const
+
+/** How many deals there are, and the first of them, for the log. */
+export function namedDeals(deals: readonly Deal[]): { readonly count: number; readonly dealIds: readonly string[] } {
+  return { count: deals.length, dealIds: deals.slice(0, NAMED_DEALS).map(({ dealId }) => String(dealId)) }
+}
 
 const NOT_WORTH_IT = {
   accept: 'a deal was not accepted: gas costs more than it pays',

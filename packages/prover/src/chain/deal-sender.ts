@@ -7,21 +7,17 @@ import type { ChainPace } from './chain-pace.ts'
 import { type CallKind, type Deal, type Head, nameOf } from './deal.ts'
 import { DealCalls, proofsWithin, type ReadyTask } from './deal-calls.ts'
 import type { DealMetrics } from './deal-metrics.ts'
-import type { DealSelection, DealTask } from './deal-selection.ts'
+import { type DealSelection, type DealTask, namedDeals } from './deal-selection.ts'
 import type { FollowedContract } from './followed-contract.ts'
 import { dealsWithin, gasLimitOf, mostGasOf } from './gas-limit.ts'
 import type { DealProof, ProverCall } from './marketplace/marketplace.ts'
 import type { MinedResult, SendResult } from './transactions.ts'
 
-/** A deal that could not be served is looked at again after this, in seconds. */
-const RETRY_SECONDS = 30
 /**
  * After so many blocks with other calls a round ends, so that the next one can answer the challenges that were opened at its beginning.
  * However fast the chain is and however slow a transaction, they are far from lapsing then.
  */
 const ROUND_BLOCKS = 64n
-/** So many deals of one transaction are named in the log. */
-const NAMED_DEALS = 10
 
 export interface DealSenderOptions {
   readonly chain: ChainAccount
@@ -202,16 +198,17 @@ export class DealSender {
 
   #refused(ready: readonly ReadyTask[], head: Head, functionName: string, reason: string) {
     for (const { task } of ready) {
+      const { watch } = task.contract
       // A challenge that lapsed takes the rest of its period with it, where the contract does not open another.
-      const at = task.kind === 'reopen' ? task.until : head.time + RETRY_SECONDS
-      if (task.kind !== 'prove') task.contract.watch.readAgain(task.deal, at, head.time)
+      if (task.kind === 'reopen') watch.readAgain(task.deal, task.until, head.time)
+      else if (task.kind !== 'prove') watch.retryLater(task.deal, head.time)
       this.#sayRejected(task, functionName, reason)
     }
     return { left: [] }
   }
 
   #retryLater(ready: readonly ReadyTask[], head: Head): void {
-    for (const { task } of ready) task.contract.watch.readAgain(task.deal, head.time + RETRY_SECONDS, head.time)
+    for (const { task } of ready) task.contract.watch.retryLater(task.deal, head.time)
   }
 
   #sayAllRejected(ready: readonly ReadyTask[], functionName: string, reason: string): void {
@@ -237,7 +234,6 @@ function callOf(kind: CallKind, ready: readonly ReadyTask[]): ProverCall {
 /** By what the log names the deals of one transaction. */
 function namesOf(ready: readonly ReadyTask[]): Readonly<Record<string, unknown>> {
   const [contract] = ready.map(({ task }) => task.deal.contract)
-  const dealIds = ready.map(({ task }) => String(task.deal.dealId))
-  if (dealIds.length === 1) return { contract, dealId: dealIds[0] }
-  return { contract, count: dealIds.length, dealIds: dealIds.slice(0, NAMED_DEALS) }
+  const named = namedDeals(ready.map(({ task }) => task.deal))
+  return named.count === 1 ? { contract, dealId: named.dealIds[0] } : { contract, ...named }
 }

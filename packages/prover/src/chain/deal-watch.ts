@@ -4,6 +4,8 @@ import type { Deal } from './deal.ts'
 const FINALITY_SECONDS = 3600
 /** Every deal that is watched is read again after this at the latest, in seconds: a reorganisation may have undone what was done. */
 const RECHECK_SECONDS = 180
+/** A deal that could not be served is looked at again after this, in seconds. */
+const RETRY_SECONDS = 30
 /** So many deals wait to be looked at for the first time. */
 const NEW_DEALS = 1000
 
@@ -72,6 +74,11 @@ export class DealWatch {
   /** Has a deal read again at that time, or soon enough before it to notice a reorganisation. */
   readAgain({ dealId }: Deal, at: number, time: number): void {
     this.#set(dealId, { readAt: Math.min(at, time + RECHECK_SECONDS), idleSince: undefined })
+  }
+
+  /** Has a deal read again in a while: it could not be served now. */
+  retryLater(deal: Deal, time: number): void {
+    this.readAgain(deal, time + RETRY_SECONDS, time)
   }
 
   /** Has a deal read again at that time, or in an hour: there is nothing to be done for it unless somebody else changes it. */
