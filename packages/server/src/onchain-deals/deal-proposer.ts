@@ -1,6 +1,6 @@
 import { LadeError } from '@lade/core/errors'
 import { DAY_MS } from '@lade/core/time'
-import { chainNameOf } from '../chain/account-id.ts'
+import { accountIdOf, chainNameOf } from '../chain/account-id.ts'
 import type { BlockPlace, Marketplace, MarketplaceContract } from '../chain/chain.ts'
 import type { EscrowTotals, TransactionRecord } from '../records/record-store.ts'
 import { countEscrow, type ScanRange } from './count-escrow.ts'
@@ -90,8 +90,8 @@ export function createDealProposer(deps: DealProposerDeps): DealProposer {
   let escrow: EscrowTotals | undefined
   let spentTodayMicroUsdc: number | undefined
   const scanRanges = new Map<string, ScanRange>()
-  const chainName = chainNameOf(deps.chain.chainId)
-  const accountId = `${chainName}:${marketplace.account}`
+  const { chainId } = deps.chain
+  const accountId = accountIdOf({ chainId, address: marketplace.account })
   let isAdopted = false
 
   async function unsettled(): Promise<readonly TransactionRecord[]> {
@@ -108,7 +108,7 @@ export function createDealProposer(deps: DealProposerDeps): DealProposer {
         wait('token', 'The token refuses payments from the marketplace. No deal is made, and no escrow comes back.')
         return false
       }
-      return { ...contract, id: `${chainName}:${contract.address}`, canPay }
+      return { ...contract, id: accountIdOf({ chainId, address: contract.address }), canPay }
     }
     const [first, ...others] = marketplace.contracts
     const newest = await marketplace.head()
@@ -141,7 +141,7 @@ export function createDealProposer(deps: DealProposerDeps): DealProposer {
   async function adopt(): Promise<void> {
     if (isAdopted) return
     const contracts = marketplace.contracts.map(({ address }) => address)
-    await records.chain.adopt({ chain: chainName, account: marketplace.account, contracts })
+    await records.chain.adopt({ chain: chainNameOf(chainId), account: marketplace.account, contracts })
     isAdopted = true
   }
 

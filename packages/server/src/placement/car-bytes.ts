@@ -70,12 +70,16 @@ async function sectionOf(deps: CarBytesDeps, source: CarSource, dag: DagLayout, 
       ? encodeBlock(dag, number, { childDigests: await digestsOf(deps, source, firstChild, childCount) })
       : encodeBlock(dag, number, { chunk: await readChunk(deps, source, { offset: offsetBytes, length: lengthBytes }) })
   if (Buffer.compare(sha256.of(block), digest) !== 0) throw failed(`block ${number} of DAG ${source.dag} is damaged`)
-  const cid = CID.createV1(kind === 'raw-leaf' ? RAW : DAG_PB, create(SHA2_256, digest))
-  const head = carSection(cid, block.length)
+  const head = carSection(nodeCid(dag, number, digest), block.length)
   return [
     { offset: 0, bytes: head },
     { offset: head.length, bytes: block },
   ]
+}
+
+/** The CID of a node of a DAG, of version 1. */
+export function nodeCid(dag: DagLayout, number: number, digest: Uint8Array<ArrayBuffer>): CID {
+  return CID.createV1(dag.node(number).kind === 'raw-leaf' ? RAW : DAG_PB, create(SHA2_256, digest))
 }
 
 async function digestsOf(

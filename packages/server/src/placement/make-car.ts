@@ -2,17 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LadeError } from '@lade/core/errors'
 import { hexOf } from '@lade/node/hashing/hex'
 import { pieceHashing } from '@lade/node/hashing/piece-hashing'
-import { CID } from 'multiformats/cid'
-import { create } from 'multiformats/hashes/digest'
 import type { CarCandidate, CarSource } from '../records/record-store.ts'
-import { carLayoutOf } from './car-bytes.ts'
+import { carLayoutOf, nodeCid } from './car-bytes.ts'
 import { pieceBytes } from './piece-bytes.ts'
 import type { PlacementContext } from './placement-context.ts'
 
 const BATCH = 200
-const SHA2_256 = 0x12
-const RAW = 0x55
-const DAG_PB = 0x70
 
 /**
  * Decides about the oldest deals that nobody decided about whether their files get a CAR, and computes the piece of the first that does.
@@ -32,17 +27,17 @@ export async function makeCar(context: PlacementContext): Promise<boolean> {
   const found = candidates[at]
   const car = found && carOf(context, found)
   if (found === undefined || car === undefined) return candidates.length > 0
+  const { file } = found
   try {
     const source = { ...car, rootCid: await rootCidOf(context, car) }
     const { sizeBytes } = carLayoutOf(source)
     const pieceRoot = await pieceRootOf(context, source, sizeBytes)
     const { rootCid, profile } = source
-    const { file } = found
     await placements.addCar({ file, pieceRoot, sizeBytes, rootCid, profile, copies: context.ipfsCopies, now: now() })
   } catch (error) {
     if (!LadeError.has(error, 'storage_failed')) throw error
-    log.error({ err: error, file: found.file }, 'a file gets no CAR, because its bytes cannot be read')
-    await placements.carChecked({ files: [found.file] })
+    log.error({ err: error, file }, 'a file gets no CAR, because its bytes cannot be read')
+    await placements.carChecked({ files: [file] })
   }
   return true
 }
@@ -67,8 +62,7 @@ async function rootCidOf({ records }: PlacementContext, car: Omit<CarSource, 'ro
   const root = dag.nodeCount - 1
   const digest = car.dag === null ? undefined : await records.blocks.digests({ dag: car.dag, from: root, count: 1 })
   if (digest === undefined) throw new LadeError('storage_failed', { retryAfterSeconds: 60 })
-  const codec = dag.node(root).kind === 'raw-leaf' ? RAW : DAG_PB
-  return CID.createV1(codec, create(SHA2_256, new Uint8Array(digest))).toString()
+  return nodeCid(dag, root, new Uint8Array(digest)).toString()
 }
 
 /** Gives way to everything else after each block. */

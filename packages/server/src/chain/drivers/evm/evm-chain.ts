@@ -3,7 +3,7 @@ import type { Address, Chain, Hash, Marketplace } from '../../chain.ts'
 import { checkNode } from './check-node.ts'
 import { callContract, readHex, readQuantity } from './contract-call.ts'
 import { openEvmMarketplace } from './evm-marketplace.ts'
-import { ask, chainOffline, type JsonRpc, openJsonRpc } from './json-rpc.ts'
+import { ask, askOnce, chainOffline, type JsonRpc, openJsonRpc } from './json-rpc.ts'
 import { type LogRange, leastBalance } from './least-balance.ts'
 import type { GasLimits } from './marketplace-call.ts'
 import { ReadCache } from './read-cache.ts'
@@ -77,14 +77,7 @@ export async function openEvmChain(options: EvmChainOptions): Promise<Chain> {
   const chainId = options.chainId ?? Number(readQuantity(await ask(rpc, 'eth_chainId', [])))
   const expected = { chainId, usdc, marketplaces: options.marketplaces ?? [] }
 
-  let believed: Promise<void> | undefined
-  const believe = (): Promise<void> => {
-    believed ??= checkNode(rpc, expected).catch((error: unknown) => {
-      believed = undefined
-      throw error
-    })
-    return believed
-  }
+  const believe = askOnce(() => checkNode(rpc, expected))
   const trustedOf = (asked: JsonRpc): JsonRpc => ({
     async request(method, params) {
       await believe().catch(throwOffline)
