@@ -84,28 +84,17 @@ export function parseOptions(args: readonly string[]): BenchOptions | 'help' {
     },
   })
   if (values.help) return 'help'
-  const given = { ...(values.short ? SHORT : LONG), ...withoutAbsent(values) }
+  const { only, rounds, 'size-mib': sizeMib, seconds } = { ...(values.short ? SHORT : LONG), ...values }
   return {
-    only: given.only.split(',').map(measurementName),
-    rounds: wholeNumber('--rounds', given.rounds, 100),
-    sizeBytes: wholeNumber('--size-mib', given['size-mib'], 65_536) * 1024 * 1024,
-    seconds: wholeNumber('--seconds', given.seconds, 60),
+    only: only.split(',').map(measurementName),
+    rounds: wholeNumber('--rounds', rounds, 100),
+    sizeBytes: wholeNumber('--size-mib', sizeMib, 65_536) * 1024 * 1024,
+    seconds: wholeNumber('--seconds', seconds, 60),
     dir: resolve(values.dir),
     ladeScript: resolve(values.lade),
     ladeEnv: Object.fromEntries(values.env.map(setting)),
     leastShare: values.check ? (values.short ? LEAST_SHARE_OF_SHORT : LEAST_SHARE) : undefined,
     keepsBaseline: values['keep-baseline'],
-  }
-}
-
-type Lengths = typeof SHORT
-
-function withoutAbsent({ only, rounds, 'size-mib': sizeMib, seconds }: Partial<Lengths>): Partial<Lengths> {
-  return {
-    ...(only !== undefined && { only }),
-    ...(rounds !== undefined && { rounds }),
-    ...(sizeMib !== undefined && { 'size-mib': sizeMib }),
-    ...(seconds !== undefined && { seconds }),
   }
 }
 

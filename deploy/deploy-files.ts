@@ -37,9 +37,9 @@ export function namedMetrics(): string[] {
   const ours = [textOf('prometheus/rules.yaml'), textOf('grafana/lade.json')]
   const texts = [...ours, ...filesUnder(PAGES).map((path) => readFileSync(path, 'utf8'))]
   const names = texts.flatMap((text) => text.match(/\b(?:lade|process|nodejs)_[a-z0-9_]*[a-z0-9]\b/g) ?? [])
-  // A label, a file and an account that are no metrics.
   // What a histogram is made of.
   const families = names.map((name) => name.replace(/_seconds_(?:bucket|sum|count)$/, '_seconds'))
+  // A label, a file and an account that are no metrics, and what the prover has.
   const others = new Set(['lade_b', 'lade_uploads', ...PROVER_NAMES])
   return [...new Set(families)].filter((name) => !others.has(name))
 }

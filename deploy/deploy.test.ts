@@ -197,7 +197,7 @@ describe('monitoring', () => {
     const answer = await send(server.url, 'GET', '/metrics', { headers: { Authorization: `Bearer ${token}` } })
     const exposed = metricsIn(answer.body.toString())
     // Those of a PostgreSQL are asked for where there is one.
-    const missing = namedMetrics().filter((name) => !exposed.has(name) && !PROVER_NAMES.has(name))
+    const missing = namedMetrics().filter((name) => !exposed.has(name))
     expect(missing.filter((name) => !name.startsWith('lade_database_'))).toEqual([])
     await server.stop()
   })
