@@ -11,6 +11,7 @@ export const LONG_TESTS: readonly string[] = [
   'packages/client/src/suite.test.ts',
   'packages/contracts/src/marketplace-fuzz.test.ts',
   'packages/contracts/src/marketplace-gas.test.ts',
+  'packages/contracts/src/marketplace-randomness.test.ts',
   'packages/core/src/dag/directory/reference-directories.test.ts',
   'packages/core/src/dag/reference-importer.test.ts',
   'packages/prover/src/chain/deal-batches.test.ts',
