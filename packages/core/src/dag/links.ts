@@ -140,12 +140,17 @@ function linksInCbor(bytes: Uint8Array): Uint8Array[] | undefined {
 
 /** @throws for bytes that are no CID, as `CID.decode`. */
 function checkedCid(bytes: Uint8Array): Uint8Array {
+  if (!isUsualCid(bytes)) CID.decode(bytes)
+  return bytes
+}
+
+/** True for bytes that `CID.decode` takes, and that have one of the two usual forms. */
+export function isUsualCid(bytes: Uint8Array): boolean {
   // The two forms that nearly all CIDs have: version 0, and version 1 with a codec, a hash and a length of one byte each.
   const isVersion0 = bytes[0] === 0x12 && bytes[1] === 32 && bytes.length === 34
   const [version, codec = 0x80, hash = 0x80, length = 0x80] = bytes
   const isShort = version === 1 && codec < 0x80 && hash < 0x80 && length < 0x80 && bytes.length === length + 4
-  if (!isVersion0 && !isShort) CID.decode(bytes)
-  return bytes
+  return isVersion0 || isShort
 }
 
 /** Each link is decoded once, by itself, and what is around the links without them: a number is allowed wherever a link is. */
@@ -197,7 +202,7 @@ function decoded<Value>(decode: () => Value): Value | undefined {
 }
 
 /** Text decoders and CIDs refuse shared memory in some runtimes, and a node must not change while it is read. */
-function ofOwnMemory(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+export function ofOwnMemory(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return bytes.buffer instanceof ArrayBuffer
     ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     : new Uint8Array(bytes)

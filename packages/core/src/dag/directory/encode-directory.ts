@@ -37,6 +37,11 @@ export function linkBytes({ nameBytes, cid, dagBytes }: DirectoryLink): number {
   return fieldBytes(linkFieldBytes(nameBytes.length, cid.bytes.length, dagBytes))
 }
 
+/** The link of a shard to an entry. */
+export function entryLink(bucket: number, { cid, dagBytes, nameBytes }: DirectoryLink): ShardLink {
+  return { bucket, cid, dagBytes, nameBytes }
+}
+
 /**
  * The block of a directory that is not sharded.
  *

@@ -7,8 +7,9 @@ import { hashOfName, levelsOf } from '../car/shard-bucket.ts'
 import { DAG_PB, decodeDagPb } from '../links.ts'
 import { unixfsNodeOf } from '../unixfs-file.ts'
 import { type DirectoryLink, directoryLink } from './directory-link.ts'
-import { encodeDirectory, encodeShard, FANOUT, type ShardLink } from './encode-directory.ts'
+import { encodeDirectory, encodeShard, entryLink, FANOUT, type ShardLink } from './encode-directory.ts'
 import { refusal } from './entry-path.ts'
+import { readPlainDirectory } from './plain-directory.ts'
 import { ROOT_PLACE, type ShardPlace, ShardTrie, type Slot } from './shard-trie.ts'
 
 /** A directory that can be changed: all its entries, or the root of its trie. Undefined for anything that is no directory. */
@@ -29,6 +30,11 @@ export type ReadDirectory =
  */
 export function readDirectory(cid: CID, bytes: Uint8Array): ReadDirectory {
   if (cid.code !== DAG_PB) return undefined
+  checkExcess(cid, bytes)
+  const plain = readPlainDirectory(bytes)
+  if (plain !== undefined) {
+    return { kind: 'plain', links: plain, dagBytes: plain.reduce((sum, link) => sum + link.dagBytes, bytes.length) }
+  }
   const { kind, links } = readNode(cid, bytes)
   const dagBytes = links.reduce((sum, { Tsize = 0 }) => sum + Tsize, bytes.length)
   if (kind === 'hamt') return { kind: 'sharded', trie: trieOf(cid, { bytes, links, place: ROOT_PLACE }), dagBytes }
@@ -47,13 +53,18 @@ export function readDirectory(cid: CID, bytes: Uint8Array): ReadDirectory {
  */
 export function readShard(cid: CID, bytes: Uint8Array, place: ShardPlace): ShardTrie {
   if (cid.code !== DAG_PB || place.level >= levelsOf(FANOUT)) throw new DagReadError('inconsistent', cid)
+  checkExcess(cid, bytes)
   const { kind, links } = readNode(cid, bytes)
   if (kind !== 'hamt') throw new DagReadError('inconsistent', cid)
   return trieOf(cid, { bytes, links, place })
 }
 
-function readNode(cid: CID, bytes: Uint8Array): { readonly kind: string; readonly links: readonly PBLink[] } {
+/** Keeps what would take too long from being decoded. */
+function checkExcess(cid: CID, bytes: Uint8Array): void {
   if (excessOf(cid.code, bytes) !== undefined) throw new DagReadError('excessive', cid)
+}
+
+function readNode(cid: CID, bytes: Uint8Array): { readonly kind: string; readonly links: readonly PBLink[] } {
   const node = decodeDagPb(bytes)
   if (node === undefined) throw new DagReadError('undecodable', cid)
   const { kind } = unixfsNodeOf(node)
@@ -86,7 +97,7 @@ function trieOf(cid: CID, { bytes, links, place }: ShardBlock): ShardTrie {
         throw new DagReadError('inconsistent', cid)
       }
       slots[bucket] = placed
-      shardLinks.push({ ...placed.link, bucket })
+      shardLinks.push(entryLink(bucket, placed.link))
     }
   }
   const isTooSmall = shardLinks.length === 0 || (shardLinks.length === 1 && shardLinks[0]?.nameBytes !== undefined)

@@ -1,7 +1,7 @@
 import { bucketAt, hashOfName, levelsOf } from '../car/shard-bucket.ts'
 import type { BlockList } from './block-list.ts'
 import type { DagRoot, DirectoryLink } from './directory-link.ts'
-import { encodeShard, FANOUT, type ShardLink } from './encode-directory.ts'
+import { encodeShard, entryLink, FANOUT, type ShardLink } from './encode-directory.ts'
 import { refusal, shown } from './entry-path.ts'
 
 /** An entry and the hash of its name. */
@@ -128,7 +128,7 @@ export class ShardTrie {
     for (const [bucket, slot] of this.#slots.entries()) {
       if (slot instanceof ShardTrie) links.push({ ...slot.encode(made), bucket, nameBytes: undefined })
       else if (slot !== undefined && 'unread' in slot) links.push({ ...slot.unread, bucket, nameBytes: undefined })
-      else if (slot !== undefined) links.push({ ...slot.link, bucket })
+      else if (slot !== undefined) links.push(entryLink(bucket, slot.link))
     }
     return made.add(encodeShard(links), links)
   }
