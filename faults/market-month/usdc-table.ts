@@ -66,6 +66,8 @@ export async function usdcTable(chain: MonthChain, events: readonly MonthEvent[]
 function* flowsOf(events: readonly MonthEvent[], client: `0x${string}`) {
   const provers = new Map<bigint, `0x${string}`>()
   for (const event of events) {
+    // It moves nothing, and may come before the proposal: a batch that is sent again after a reorganisation names deals that are not back yet.
+    if (event.eventName === 'Skipped') continue
     if (event.eventName === 'DealProposed') provers.set(event.args.dealId, event.args.prover)
     const prover = provers.get(event.args.dealId)
     if (prover === undefined) throw new Error(`the deal ${event.args.dealId} was not proposed`)
