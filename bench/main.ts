@@ -15,6 +15,7 @@ import { measureDownload } from './measures/download.ts'
 import { measurePiece } from './measures/piece.ts'
 import { measurePut } from './measures/put.ts'
 import { measurePutFolder } from './measures/put-folder.ts'
+import { measureRandomGet } from './measures/random-get.ts'
 import { measureSmallGet } from './measures/small-get.ts'
 import { measureSmallUpload } from './measures/small-upload.ts'
 import { measureTusUpload } from './measures/tus-upload.ts'
@@ -33,6 +34,7 @@ const MEASUREMENTS: Readonly<Record<MeasurementName, (run: BenchRun) => Promise<
   'small-upload': measureSmallUpload,
   download: measureDownload,
   'small-get': measureSmallGet,
+  'random-get': measureRandomGet,
   put: measurePut,
   'put-folder': measurePutFolder,
   piece: measurePiece,

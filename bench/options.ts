@@ -11,6 +11,7 @@ export const MEASUREMENT_NAMES = [
   'small-upload',
   'download',
   'small-get',
+  'random-get',
   'put',
   'put-folder',
   'piece',

@@ -36,7 +36,17 @@ function ratioCells(row: Row): string[] {
   ]
 }
 
-const VARIANT_HEAD = ['every variant', 'median', 'slowest', 'fastest', 'unit', 'p50 ms', 'p99 ms', 'peak memory']
+const VARIANT_HEAD = [
+  'every variant',
+  'median',
+  'slowest',
+  'fastest',
+  'unit',
+  'a CPU second',
+  'p50 ms',
+  'p99 ms',
+  'peak memory',
+]
 
 function variantLines(row: Row): string[][] {
   const { baseline } = judge(row)
@@ -52,6 +62,7 @@ function variantCells(row: Row, variant: SampledVariant, isBaseline: boolean): s
     rounded(Math.min(...values)),
     rounded(Math.max(...values)),
     row.unit,
+    aCpuSecond(variant),
     medianCell(variant, (sample) => sample.latencyMs?.p50),
     medianCell(variant, (sample) => sample.latencyMs?.p99),
     peakMemory(variant),
@@ -98,6 +109,12 @@ function peakMemory({ samples }: SampledVariant): string {
 
 function medianCell(variant: SampledVariant, pick: (sample: Sample) => number | undefined): string {
   return medianDefined(variant, pick)?.toFixed(1) ?? ''
+}
+
+/** What one second of the server's processor time did. */
+function aCpuSecond(variant: SampledVariant): string {
+  const done = medianDefined(variant, ({ value, busyCores }) => busyCores && value / busyCores.server)
+  return done === undefined ? '' : rounded(done)
 }
 
 function medianDefined(variant: SampledVariant, pick: (sample: Sample) => number | undefined): number | undefined {

@@ -16,7 +16,7 @@ const MAX_BIG_FACTOR = 10
 const MAX_HEALTH_MS = 500
 const MAX_MIB = 512
 /** Where p99 is a few milliseconds, one garbage collection is five times that. */
-const LEAST_P99_MS = 20
+export const LEAST_P99_MS = 20
 /** Pages that the kernel gives to the buffers of all TCP sockets: three numbers. */
 const TCP_MEMORY_FILE = '/proc/sys/net/ipv4/tcp_mem'
 const TCP_MEMORY_FACTOR = 4

@@ -45,6 +45,8 @@ export const PLAN = {
   costlyRequests: count(5, 30),
   /** Files of the user whose listing is measured. */
   listedFiles: count(200, 10_000),
+  /** The size of an upload that shares the service with others. */
+  sharedUploadBytes: count(64 * MB, 5 * 1024 * MB),
   /** The size of a file that is challenged. */
   challengedBytes: count(32 * MB, 1024 * MB),
   /** Connections that ask for a document, or a big file, and read nothing, and for how long. */

@@ -14,7 +14,7 @@ import { startNginx } from '../servers/nginx.ts'
 import { seededBytes, stamp } from '../stamped-body.ts'
 import { readWrkReport } from './wrk-report.ts'
 
-const CONNECTIONS = 64
+export const CONNECTIONS = 64
 const OBJECTS = 1000
 const SIZE_BYTES = 4096
 const WARM_UP_SECONDS = 1
@@ -104,7 +104,7 @@ async function startBaselines(run: BenchRun, dir: string, root: string): Promise
   ]
 }
 
-async function loadByWrk(
+export async function loadByWrk(
   run: BenchRun,
   server: RunningServer,
   paths: readonly string[],

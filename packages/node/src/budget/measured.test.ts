@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { measured, measuredResult } from './measured.ts'
+import { measured, measuredResult, measuredShortly } from './measured.ts'
 
 /** Takes some milliseconds of this thread, however much of the machine it has. */
 function work(): void {
@@ -27,4 +27,19 @@ test('hands on that of a task that fails, which fails as it did', () => {
   expect(() => measured(task, (processorMs) => costs.push(processorMs))).toThrow(failure)
   expect(costs).toEqual([expect.any(Number)])
   expect(costs[0]).toBeGreaterThan(1)
+})
+
+test('of a short task, hands on what the clock says, up to a limit', () => {
+  const costs: number[] = []
+  expect(
+    measuredShortly(
+      () => 'done',
+      1,
+      (processorMs) => costs.push(processorMs),
+    ),
+  ).toBe('done')
+  measuredShortly(work, 1, (processorMs) => costs.push(processorMs))
+  expect(costs[0]).toBeGreaterThan(0)
+  expect(costs[0]).toBeLessThanOrEqual(1)
+  expect(costs[1]).toBe(1)
 })

@@ -15,6 +15,23 @@ export function measured<Result>(task: () => Result, onProcessorMs: (processorMs
   }
 }
 
+/**
+ * The same for a task that takes some microseconds, which is less than asking for the processor time. It goes by the clock, so that a task
+ * during which the thread had to wait seems to take longer, `mostMs` at most.
+ */
+export function measuredShortly<Result>(
+  task: () => Result,
+  mostMs: number,
+  onProcessorMs: (processorMs: number) => void,
+): Result {
+  const startedAt = performance.now()
+  try {
+    return task()
+  } finally {
+    onProcessorMs(Math.min(mostMs, performance.now() - startedAt))
+  }
+}
+
 /** What a task answered, and what it cost this thread, in milliseconds of processor time. One that fails is not measured. */
 export function measuredResult<Result>(task: () => Result): { readonly result: Result; readonly processorMs: number } {
   let processorMs = 0

@@ -1,11 +1,16 @@
 import type { ContentDigests, DigestsWanted } from '@lade/core/content'
 import type { BodyBill } from '../budget/body-bill.ts'
-import { measured } from '../budget/measured.ts'
+import { measured, measuredShortly } from '../budget/measured.ts'
 import { type BodyDigests, type BodyWanted, digestsFrom, streamsFor } from './content-streams.ts'
 import { openStreams, runStream } from './hash-streams.ts'
 import { type Sha256Hashing, sha256Hashing } from './sha256-hashing.ts'
 
 export type { BodyDigests, BodyWanted } from './content-streams.ts'
+
+/** Hashing up to so many bytes takes less than a tenth of a millisecond. */
+const SHORT_BYTES = 16 * 1024
+/** Nobody pays for more than this where the thread was stopped meanwhile. */
+const SHORT_MS = 1
 
 /** Computes everything that is wanted of a body in one pass over its blocks. */
 export interface ContentHasher {
@@ -53,18 +58,29 @@ export type ContentHashers = (wanted: BodyWanted, sizeBytes: number | undefined,
  * // 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
  */
 export function digestWhole(bytes: Uint8Array, wanted: DigestsWanted, bill?: BodyBill): ContentDigests {
-  const results = billed(bill, bytes.length, () =>
-    streamsFor(wanted, bytes.length).map((spec) => runStream(spec, bytes)),
+  const isShort = bytes.length <= SHORT_BYTES && wanted.carRoot === undefined
+  const results = billed(
+    bill,
+    bytes.length,
+    () => streamsFor(wanted, bytes.length).map((spec) => runStream(spec, bytes)),
+    isShort ? briefly : measured,
   )
   return digestsFrom(results, wanted, bytes.length)
 }
 
 /** Runs what hashes some bytes, and charges it. */
-function billed<Result>(bill: BodyBill | undefined, sizeBytes: number, task: () => Result): Result {
+function billed<Result>(
+  bill: BodyBill | undefined,
+  sizeBytes: number,
+  task: () => Result,
+  measure: typeof measured = measured,
+): Result {
   if (bill === undefined) return task()
   bill.pay(sizeBytes)
-  return measured(task, (processorMs) => bill.spend(processorMs))
+  return measure(task, (processorMs) => bill.spend(processorMs))
 }
+
+const briefly: typeof measured = (task, onProcessorMs) => measuredShortly(task, SHORT_MS, onProcessorMs)
 
 /** Hashes on the calling thread. A block is read before its call returns. */
 export const hashContentHere: ContentHashers = hashersHere(sha256Hashing)

@@ -38,25 +38,35 @@ function partOf(object: string, subtrees: number, lastBytes = SUBTREE_RAW_BYTES)
   }
 }
 
-/** What becomes of these files with provers of these limits. */
-async function enrolmentsOf(
+interface Enrolling {
+  readonly provers?: readonly Prover[]
+  readonly aggregateBelowBytes?: number
+  readonly limit?: number
+}
+
+/** Enrols up to `limit` of these files with provers of these limits; answers the transactions that this took. */
+async function transactionsOf(
   files: readonly UnenrolledFile[],
-  {
-    provers = [prover()],
-    aggregateBelowBytes = MIB,
-  }: { provers?: readonly Prover[]; aggregateBelowBytes?: number } = {},
-): Promise<readonly Enrolment[]> {
+  { provers = [prover()], aggregateBelowBytes = MIB, limit = 100 }: Enrolling,
+) {
   const enrolled: { enrolments: readonly Enrolment[]; upTo: number }[] = []
   const placements = {
-    enrolledUpTo: async () => 5,
-    unenrolled: async ({ after }: { after: number }) => (after === 5 ? files : []),
+    enrolledUpTo: async () => enrolled.at(-1)?.upTo ?? 5,
+    unenrolled: async ({ after, limit }: { after: number; limit: number }) =>
+      files.filter(({ file }) => file > after).slice(0, limit),
     enrol: async (request: { enrolments: readonly Enrolment[]; upTo: number }) => void enrolled.push(request),
   }
   // Nothing else of the records is touched.
   const records = { placements } as unknown as RecordStore
   const aggregateTargetBytes = 64 * MIB
   const context = { records, provers, now: () => 0, copies: 2, aggregateBelowBytes, aggregateTargetBytes }
-  expect(await enrolFiles(context, 100)).toBe(files.length)
+  expect(await enrolFiles(context, limit)).toBe(Math.min(limit, files.length))
+  return enrolled
+}
+
+/** What becomes of these files. */
+async function enrolmentsOf(files: readonly UnenrolledFile[], options: Enrolling = {}): Promise<readonly Enrolment[]> {
+  const enrolled = await transactionsOf(files, options)
   expect(enrolled.map(({ upTo }) => upTo)).toEqual(files.length === 0 ? [] : [files.at(-1)?.file])
   return enrolled.flatMap(({ enrolments }) => enrolments)
 }
@@ -76,6 +86,14 @@ async function kindOf(file: Partial<UnenrolledFile>, options: Parameters<typeof 
 describe('enrolFiles', () => {
   it('looks at nothing when nothing is new', async () => {
     expect(await enrolmentsOf([])).toEqual([])
+  })
+
+  it('takes many files in transactions of 64, up to the limit', async () => {
+    const files = Array.from({ length: 200 }, (_, index) => fileOf({ file: 6 + index }))
+    const sizes = async (limit: number) =>
+      (await transactionsOf(files, { limit })).map(({ enrolments }) => enrolments.length)
+    expect(await sizes(150)).toEqual([64, 64, 22])
+    expect(await sizes(500)).toEqual([64, 64, 64, 8])
   })
 
   it('makes a file one piece of its own', async () => {

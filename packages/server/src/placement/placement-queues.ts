@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { oneATurn } from '@lade/node/budget/one-a-turn'
 import type { Prover } from '../proving/prover.ts'
 import type { AdditionRecord, DueCopy } from '../records/record-store.ts'
 import { followAddition, openAddition } from './add.ts'
@@ -15,7 +16,7 @@ const SENDS = 4
 const FOLLOWS = 4
 const REMOVALS = 4
 const AUDITS = 2
-/** Asking this process costs it no wait for a network, and sharing the wait for the disk is worth much. */
+/** Asking this process costs it no wait for a network, and sharing the wait for the disk is worth much. Each begins in a turn of its own. */
 const LOCAL = 16
 /** This process audits its own bigger pieces one at a time, and rests after each: reading and hashing them takes from uploads. */
 const BIG_PIECE_BYTES = 1024 * 1024
@@ -39,6 +40,7 @@ export class PlacementQueues {
   readonly #context: PlacementContext
   readonly #queues: readonly ProverQueues[]
   readonly #removals: TaskQueue
+  readonly #takeLocalTurn = oneATurn()
   #hasAdditions = false
 
   /** @param onDone - called after each piece of work, with what it threw or undefined. */
@@ -88,7 +90,7 @@ export class PlacementQueues {
     if (!sends.isOpen) return false
     const before = sends.count
     for (const copy of await this.#due(prover, 'pending', before)) {
-      sends.offer(copy.copy.id, () => sendCopy(this.#context, prover, copy))
+      sends.offer(copy.copy.id, () => this.#inTurn(prover, () => sendCopy(this.#context, prover, copy)))
     }
     return sends.count > before
   }
@@ -99,7 +101,7 @@ export class PlacementQueues {
     for (const copy of await this.#due(prover, 'stored', before)) {
       const isBig = prover.isLocal && copy.piece.sizeBytes > BIG_PIECE_BYTES
       const audit = () => auditCopy(this.#context, prover, copy)
-      if (!isBig) audits.offer(copy.copy.id, audit)
+      if (!isBig) audits.offer(copy.copy.id, () => this.#inTurn(prover, audit))
       else if (bigAudits.count < MAX_BIG_AUDITS) bigAudits.offer(copy.copy.id, () => this.#withRest(audit))
     }
     return audits.count + bigAudits.count > before
@@ -109,6 +111,12 @@ export class PlacementQueues {
   #due(prover: Prover, state: 'pending' | 'stored', underWay: number): Promise<readonly DueCopy[]> {
     const { records, now } = this.#context
     return records.placements.due({ state, prover: prover.name, now: now(), limit: BATCH + underWay })
+  }
+
+  /** What this process asks itself has its answer at once: sixteen of them would hold up everybody else. */
+  async #inTurn({ isLocal }: Prover, work: () => Promise<void>): Promise<void> {
+    if (isLocal) await this.#takeLocalTurn()
+    await work()
   }
 
   async #withRest(work: () => Promise<void>): Promise<void> {

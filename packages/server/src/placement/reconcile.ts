@@ -2,7 +2,7 @@ import type { UnreconciledPiece } from '../records/record-store.ts'
 import { type ChosenCopies, chooseCopies, isLive } from './choose-copies.ts'
 import { type PlacementContext, proverNamed } from './placement-context.ts'
 
-/** Reconciliations that are written side by side, so that they share the wait for the disk. */
+/** Pieces that are read together, which holds up everybody else for 2 ms, and written side by side, so that they share the wait for the disk. */
 const AT_ONCE = 32
 
 export type ReconcileContext = Pick<
@@ -18,14 +18,20 @@ export type ReconcileContext = Pick<
  */
 export async function reconcilePieces(context: ReconcileContext, limit: number): Promise<number> {
   const { placements } = context.records
-  const unreconciled = await placements.unreconciled({ now: context.now(), limit })
-  if (unreconciled.length === 0) return 0
-  const loads = await loadsOf(context)
-  for (let at = 0; at < unreconciled.length; at += AT_ONCE) {
+  let loads: Map<string, number> | undefined
+  let looked = 0
+  while (looked < limit) {
     context.signal.throwIfAborted()
-    await Promise.all(unreconciled.slice(at, at + AT_ONCE).map((piece) => reconcilePiece(context, loads, piece)))
+    const some = Math.min(AT_ONCE, limit - looked)
+    const unreconciled = await placements.unreconciled({ now: context.now(), limit: some })
+    if (unreconciled.length === 0) break
+    loads ??= await loadsOf(context)
+    const known = loads
+    await Promise.all(unreconciled.map((piece) => reconcilePiece(context, known, piece)))
+    looked += unreconciled.length
+    if (unreconciled.length < some) break
   }
-  return unreconciled.length
+  return looked
 }
 
 async function reconcilePiece(
