@@ -1,4 +1,6 @@
 /** `/piece/{pieceCid}`: what provers pull from, and everybody who knows a file by its piece CID. */
+import { downloadAndValidate, parse } from '@filoz/synapse-core/piece'
+import { findPiece, ping } from '@filoz/synapse-core/sp'
 import { describe, expect, test } from 'vitest'
 import { headerOf } from './caller.ts'
 import { CAR_TYPE, carOf, stageCar } from './car-files.ts'
@@ -116,5 +118,20 @@ describe('GET /piece/{pieceCid}', () => {
     const answer = await target.anonymous().request(method, `/piece/${namesOfPiece(sampleBytes()).v2}`)
     expectProblem(answer, 405, 'method_not_allowed')
     expect(headerOf(answer, 'allow')).toBe('GET, HEAD')
+  })
+})
+
+describe('the client of @filoz/synapse-core', () => {
+  test('finds and downloads a public file as from any storage provider', async () => {
+    const serviceURL = target.baseUrl.href
+    const bytes = sampleBytes(300_000)
+    const { v2 } = namesOfPiece(bytes)
+    const pieceCid = parse(v2)
+    await expect(findPiece({ serviceURL, pieceCid })).rejects.toThrow()
+    await target.anonymous().stage(bytes)
+    expect((await ping(serviceURL)).status).toBe(200)
+    expect((await findPiece({ serviceURL, pieceCid })).toString()).toBe(v2)
+    const url = new URL(`/piece/${v2}`, target.baseUrl).href
+    expect(bytes.equals(await downloadAndValidate({ url, expectedPieceCid: v2 }))).toBe(true)
   })
 })

@@ -21,6 +21,7 @@ export const LONG_TESTS: readonly string[] = [
   'packages/prover/src/chain/deal-limits.test.ts',
   'packages/prover/src/chain/deal-load.test.ts',
   'packages/prover/src/driver-faults.test.ts',
+  'packages/prover/src/synapse-sdk.test.ts',
   'packages/server/src/blobs/drivers/s3/s3-blob-store-variants.conformance.test.ts',
   'packages/server/src/blobs/drivers/s3/s3-blob-store.faults.test.ts',
   'packages/server/src/blobs/drivers/s3/s3-late-requests.test.ts',
