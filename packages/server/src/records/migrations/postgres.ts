@@ -882,4 +882,14 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
   ALTER TABLE escrows ADD CONSTRAINT escrows_final_state_check
     CHECK (final_state IN ('proposed', 'active', 'ending', 'withdrawn', 'settled', 'slashed'));
   `,
+  `
+  -- The audits of a copy in one row: results has the last 30, see sql/audit-results.ts; seed and proof are those of the last one. Rows of
+  -- audits are of an older version, and are moved here a few at a time.
+  CREATE TABLE copy_audits (
+    copy BIGINT PRIMARY KEY REFERENCES copies (id),
+    results BYTEA NOT NULL,
+    seed BYTEA NOT NULL,
+    proof BYTEA
+  );
+  `,
 ]

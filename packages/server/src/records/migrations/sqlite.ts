@@ -887,4 +887,14 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   CREATE INDEX escrows_to_check ON escrows (contract, check_at) WHERE action_tx IS NULL AND check_at IS NOT NULL;
   CREATE INDEX escrows_by_action ON escrows (action_tx) WHERE action_tx IS NOT NULL;
   `,
+  `
+  -- The audits of a copy in one row: results has the last 30, see sql/audit-results.ts; seed and proof are those of the last one. Rows of
+  -- audits are of an older version, and are moved here a few at a time.
+  CREATE TABLE copy_audits (
+    copy INTEGER PRIMARY KEY REFERENCES copies (id),
+    results BLOB NOT NULL,
+    seed BLOB NOT NULL,
+    proof BLOB
+  ) STRICT;
+  `,
 ]

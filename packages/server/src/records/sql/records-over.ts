@@ -152,6 +152,7 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
       removable: (request) => read('placements.removable', request),
       removed: (request) => write('placements.removed', request),
       audited: (request) => write('placements.audited', request),
+      moveOldAudits: (request) => write('placements.moveOldAudits', request),
       audits: (request) => read('placements.audits', request),
       statuses: (files) => read('placements.statuses', files),
       aggregatesOf: (objects) => read('placements.aggregatesOf', objects),

@@ -139,6 +139,7 @@ export function prepareWrites(db: Sql) {
     'placements.additionRejected': additions.additionRejected,
     'placements.removed': copies.removed,
     'placements.audited': copies.audited,
+    'placements.moveOldAudits': copies.moveOldAudits,
     'placements.want': deals.want,
     'offers.open': offers.open,
     'offers.close': offers.close,

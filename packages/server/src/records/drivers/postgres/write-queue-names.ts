@@ -74,6 +74,7 @@ const QUEUE_NAMES: QueueNames = {
   'placements.additionRejected': placement,
   'placements.removed': placement,
   'placements.audited': placement,
+  'placements.moveOldAudits': placement,
   'placements.want': placement,
   'offers.open': null,
   'offers.close': null,

@@ -144,7 +144,9 @@ describe('lookups', () => {
     ['UPDATE deals SET closed_at', /^SEARCH deals USING INTEGER PRIMARY KEY \(rowid=\?\)$/],
     ['SELECT object, offset_bytes AS "offsetBytes" FROM offers', /USING INDEX offers_by_piece/],
     ['SELECT pieces.piece_root AS root, pieces.size_bytes AS "sizeBytes"', /files USING .*files_by_object/],
-    ['DELETE FROM audits', /audits_by_copy \(copy=\? AND id<\?\)/],
+    ['SELECT at, seed, passed, cause, proof FROM audits', /^SEARCH audits USING INDEX audits_by_copy \(copy=\?\)$/],
+    ['DELETE FROM audits', /audits_by_copy \(copy=\?\)/],
+    ['SELECT copy FROM audits', /^SEARCH audits USING COVERING INDEX audits_by_copy \(copy>\?\)$/],
   ])('%s uses the index that was made for it', (beginning, index) => {
     const [sql = ''] = statements().filter((one) => one.trimStart().startsWith(beginning))
     expect(planOf(sql).join('; ')).toMatch(index)

@@ -43,6 +43,7 @@ export const MAY_USE_RESERVE: ReadonlySet<WriteName> = new Set<WriteName>([
   'placements.retryLater',
   'placements.fail',
   'placements.audited',
+  'placements.moveOldAudits',
   'placements.removed',
   'placements.additionSent',
   'placements.additionLater',
