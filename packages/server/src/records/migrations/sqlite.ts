@@ -897,4 +897,27 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
     proof BLOB
   ) STRICT;
   `,
+  `
+  -- What has ended goes after a while. thinned_bytes and thinned_files are the charges of a day whose files are gone from the records.
+  ALTER TABLE usage ADD COLUMN thinned_bytes INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE usage ADD COLUMN thinned_files INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE token_usage ADD COLUMN thinned_bytes INTEGER NOT NULL DEFAULT 0;
+
+  -- The names of such files, for 410: the first 12 bytes of a SHA-256, see sql/ended-keys.ts. how_ended is 1 for expired, 2 for removed, 3
+  -- for composed.
+  CREATE TABLE ended_keys (
+    digest BLOB PRIMARY KEY,
+    how_ended INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX files_thin ON files (ended_at, sequence) WHERE ended_at IS NOT NULL AND is_thin = 1;
+  CREATE INDEX objects_without_bytes ON objects (id) WHERE place = 'none';
+
+  -- What refers to a row is found before that goes.
+  CREATE INDEX files_by_whole ON files (composed_into) WHERE composed_into IS NOT NULL;
+  CREATE INDEX deal_pieces_by_object ON deal_pieces (object) WHERE object IS NOT NULL;
+  CREATE INDEX addition_copies_by_copy ON addition_copies (copy);
+  CREATE TRIGGER copies_counted_out AFTER DELETE ON copies BEGIN
+    UPDATE copy_counts SET count = count - 1 WHERE prover = OLD.prover AND state = OLD.state AND shard = OLD.piece % 64;
+  END;
+  `,
 ]

@@ -293,6 +293,8 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
       endFiles: (request) => write('erasure.endFiles', request),
       endedFiles: (request) => write('erasure.endedFiles', request),
       oldFiles: (request) => write('erasure.oldFiles', request),
+      thinEnded: (request) => write('erasure.thinEnded', request),
+      forgetObjects: (request) => write('erasure.forgetObjects', request),
       oldAddresses: (request) => write('erasure.oldAddresses', request),
       oldTokens: (request) => write('erasure.oldTokens', request),
     },

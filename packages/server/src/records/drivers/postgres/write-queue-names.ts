@@ -125,6 +125,8 @@ const QUEUE_NAMES: QueueNames = {
   'erasure.endFiles': principalOf,
   'erasure.endedFiles': principalOf,
   'erasure.oldFiles': upkeep,
+  'erasure.thinEnded': upkeep,
+  'erasure.forgetObjects': upkeep,
   'erasure.oldAddresses': upkeep,
   'erasure.oldTokens': upkeep,
   'audit.append': auditLog,

@@ -69,6 +69,8 @@ export const MAY_USE_RESERVE: ReadonlySet<WriteName> = new Set<WriteName>([
   'erasure.endFiles',
   'erasure.endedFiles',
   'erasure.oldFiles',
+  'erasure.thinEnded',
+  'erasure.forgetObjects',
   'erasure.oldAddresses',
   'erasure.oldTokens',
   'instances.register',
