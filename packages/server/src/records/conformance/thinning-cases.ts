@@ -17,6 +17,7 @@ import {
   upload,
   WEEK,
 } from './case.ts'
+import { composed, stageParts, WHOLE_ROOT } from './composing.ts'
 import {
   audit,
   confirm,
@@ -259,6 +260,21 @@ export function thinningCases({ it, itAcrossRestart }: Cases): void {
     expect(await served(store, first.key)).toBe('block as bytes')
     expect((await thinAll(store)).files).toBe(0)
     expect(await served(store, first.key)).toBe('block as bytes')
+  })
+
+  it('leaves the parts of a composed file as long as that is stored, and then takes all of it', async (store) => {
+    const parts = await stageParts(store)
+    const whole = await composed(store, parts)
+    await stageNewest(store)
+    expect(await thinAll(store)).toEqual({ files: 0, objects: 0 })
+    expect(await served(store, parts[0]?.key ?? '')).toBe('composed')
+    await remove(store, whole)
+    await thinAll(store)
+    expect(await thinAll(store)).toEqual({ files: 0, objects: 0 })
+    expect([await served(store, whole.key), await served(store, WHOLE_ROOT)]).toEqual(['removed', 'removed'])
+    expect(await served(store, parts[0]?.key ?? '')).toBe('composed')
+    for (const { sequence } of [whole, ...parts]) expect(await store.files.bySequence(sequence)).toBeUndefined()
+    expect(await store.quotas.checkDrift()).toEqual([])
   })
 
   it('goes on behind what has to stay, a few at a time', async (store) => {

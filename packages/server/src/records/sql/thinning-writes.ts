@@ -39,6 +39,7 @@ export function prepareThinningWrites(db: Sql) {
   const anyLater = db
     .prepare<[number, number], number>('SELECT 1 FROM files WHERE object = ? AND sequence > ? LIMIT 1')
     .pluck()
+  const hasBytes = db.prepare<[number], number>("SELECT 1 FROM objects WHERE id = ? AND place <> 'none'").pluck()
   const anyAlias = db.prepare<[string], number>('SELECT 1 FROM aliases WHERE key = ? LIMIT 1').pluck()
   const aliasesOf = db.prepare<[number], string>('SELECT DISTINCT key FROM aliases WHERE object = ?').pluck()
 
@@ -121,10 +122,11 @@ export function prepareThinningWrites(db: Sql) {
     return own
   }
 
-  /** What a name means goes by the first file of each object: that stays as long as there are others, or other objects of its name. */
+  /** What a name means goes by the first file of each object: that stays as long as there are others, bytes, or other objects of its name. */
   function* isFirst({ object, sequence, handle }: EndedRow): Steps<boolean> {
     if ((yield* anyEarlier.get(object, sequence)) !== undefined) return false
     if ((yield* anyLater.get(object, sequence)) !== undefined) return true
+    if ((yield* hasBytes.get(object)) !== undefined) return true
     return (
       (yield* anyAlias.get(`sha256:${handle}`)) !== undefined || (yield* anyAlias.get(`dag-pb:${handle}`)) !== undefined
     )
