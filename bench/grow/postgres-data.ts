@@ -6,6 +6,7 @@ import { type Filling, fillings, type RowWords, type Shape } from './shape.ts'
 const WORDS: RowWords = {
   numbers: (count, name) => `generate_series(1::bigint, ${count}::bigint) AS ${name}(i)`,
   digest: (kind) => `encode(sha256(convert_to('${kind}' || i, 'UTF8')), 'hex')`,
+  zeros: (count) => `decode(repeat('00', ${count}), 'hex')`,
   bytes: (kind) => `sha256(convert_to('${kind}' || i, 'UTF8'))`,
   manyBytes: (count) =>
     `(SELECT string_agg(sha256(convert_to('part' || i || '.' || n, 'UTF8')), ''::bytea) FROM generate_series(1, ${count}) AS n)`,

@@ -6,11 +6,16 @@ export interface RowWords {
   digest(kind: string): string
   /** The same as 32 bytes. */
   bytes(kind: string): string
+  /** So many zero bytes. */
+  zeros(count: number): string
   /** 32 bytes for each of so many blocks. */
   manyBytes(count: string): string
   /** The UTC day of a time in epoch milliseconds. */
   day(time: string): string
 }
+
+/** What the results of 30 audits take. */
+const AUDIT_RESULT_BYTES = 210
 
 /** One table, and a statement that adds to it. */
 export interface Filling {
@@ -155,7 +160,7 @@ function contentFillings(shape: Shape, { numbers, digest, bytes, manyBytes }: Ro
   ]
 }
 
-function placementFillings({ files, now }: Shape, { digest, bytes, numbers }: RowWords): Filling[] {
+function placementFillings({ files, now }: Shape, { bytes, numbers, zeros }: RowWords): Filling[] {
   const enrolled = totalFiles({ files }) - UNENROLLED
   const aggregates = Math.ceil(enrolled / AGGREGATE_FILES)
   const placed = `sequence <= ${enrolled - WAITING}`
@@ -213,9 +218,9 @@ function placementFillings({ files, now }: Shape, { digest, bytes, numbers }: Ro
         SELECT id, 'final', CAST(id AS TEXT), ${now} + id * 7919 % ${(30 * DAY_MS) / 1000} * 1000, 0, 0 FROM copies WHERE onchain = 1`,
     },
     {
-      table: 'audits',
-      sql: `INSERT INTO audits (copy, at, seed, passed, cause, proof)
-        SELECT i, ${now} - 1000, ${digest('seed')}, 1, NULL, NULL FROM (SELECT id AS i FROM copies WHERE state = 'stored') AS stored`,
+      table: 'copy_audits',
+      sql: `INSERT INTO copy_audits (copy, results, seed, proof)
+        SELECT i, ${zeros(AUDIT_RESULT_BYTES)}, ${bytes('seed')}, NULL FROM (SELECT id AS i FROM copies WHERE state = 'stored') AS stored`,
     },
     // What triggers count, which are off meanwhile.
     {

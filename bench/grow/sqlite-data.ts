@@ -10,6 +10,7 @@ const WORDS: RowWords = {
     `(WITH RECURSIVE counted(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM counted WHERE i < ${count}) SELECT i FROM counted) AS ${name}`,
   digest: () => 'lower(hex(randomblob(32)))',
   bytes: () => 'randomblob(32)',
+  zeros: (count) => `zeroblob(${count})`,
   manyBytes: (count) => `randomblob(32 * (${count}))`,
   day: (time) => `strftime('%Y-%m-%d', ${time} / 1000, 'unixepoch')`,
 }

@@ -15,7 +15,10 @@ export function addDealsProofs(deals: Command, terminal: Terminal): void {
     .summary('Show the proofs of a deal.')
     .description('Show the latest audits of each copy of a deal, newest first. "lade challenge" requests a new proof.')
     .argument('<id>', 'the id of a deal')
-    .option('--json', 'Print one JSON object with the seeds and proofs, so that anyone can check them.')
+    .option(
+      '--json',
+      'Print one JSON object with the seed and proof of the last audit of each copy, so that anyone can check it.',
+    )
     .action(async (id: string) => {
       const { client } = await connect(command, terminal)
       const proofs = await client.deals.proofs(id, { signal: terminal.interruption() })

@@ -167,12 +167,16 @@ export const dealAudit = z.object({
   at: timeField,
   passed: z.boolean(),
   cause: z.string().nullable().describe('Why the audit failed'),
-  seed: hexField.describe('Seed that selected the leaves; 32 bytes'),
+  seed: hexField
+    .nullable()
+    .describe('Seed that selected the leaves; 32 bytes. Only the last audit of a copy has it, others have null'),
   proofs: z
     .array(leafProof)
     .readonly()
     .nullable()
-    .describe('Response of the prover; null if bytes were read back instead, or nothing arrived'),
+    .describe(
+      'Response of the prover; null if bytes were read back instead, or nothing arrived, and for all but the last audit of a copy',
+    ),
 })
 export type DealAudit = z.infer<typeof dealAudit>
 

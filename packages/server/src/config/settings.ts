@@ -430,7 +430,7 @@ export const SETTINGS = {
     name: 'LADE_TOMBSTONE_DAYS',
     default: '90',
     meaning:
-      'How many days after a file or token has expired or was removed Lade erases its personal data: the name, type and owner of the file, the IP address of an anonymous upload, and the token. 0 keeps them forever.',
+      'How many days after a file or token has expired or was removed Lade erases its personal data: the name, type and owner of the file, the IP address of an anonymous upload, and the token. The file leaves the database as well; only what 410 and the charges of days need stays. 0 keeps all of it forever.',
   }),
   processes: setting(wholeNumber(1, 64), {
     name: 'LADE_PROCESSES',

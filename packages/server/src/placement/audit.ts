@@ -1,14 +1,14 @@
 import { pieceCidOf } from '@lade/core/content'
-import { hex0xOf, hexOf } from '@lade/node/hashing/hex'
-import { sha256Hex } from '@lade/node/hashing/sha256'
+import { hexOf } from '@lade/node/hashing/hex'
 import type { Prover } from '../proving/prover.ts'
+import { SECTION_BYTES } from '../proving/section-roots.ts'
 import { possessionFlaw } from '../proving/verify-possession.ts'
 import type { CopyOfPiece, DueCopy } from '../records/record-store.ts'
 import { askProver } from './ask-prover.ts'
 import { commitmentOf } from './commitment-of.ts'
 import { isIncomplete } from './is-incomplete.ts'
+import { encodeProofs } from './kept-proof.ts'
 import type { PlacementContext } from './placement-context.ts'
-import { proofJson } from './possession-json.ts'
 import { type PieceSample, samplePiece } from './sample-piece.ts'
 
 /** As the contract asks for (`CHALLENGES_PER_PROOF`). */
@@ -22,7 +22,7 @@ const JITTER = 0.1
 
 /** What an audit found. `unanswered` may be the network; the others are the prover's own answer. */
 type Finding =
-  | { readonly kind: 'held' | 'flawed'; readonly cause: string | null; readonly proof: string | null }
+  | { readonly kind: 'held' | 'flawed'; readonly cause: string | null; readonly proof: Uint8Array | null }
   | { readonly kind: 'unanswered'; readonly cause: string }
   | { readonly kind: 'not-comparable' }
 
@@ -45,7 +45,7 @@ export async function auditCopy(context: PlacementContext, prover: Prover, copyO
   const isByProof = prover.auditedBy === 'proof'
   const finding = isByProof
     ? await findProof(context, prover, copyOfPiece, seed)
-    : await compareBytes(context, prover, copyOfPiece, seed)
+    : await compareBytes(context, prover, copyOfPiece)
   if (finding.kind === 'not-comparable') {
     log.warn({ prover: prover.name, piece: pieceCidOf(piece) }, 'a piece cannot be audited: its bytes are missing')
     return records.placements.retryLater({ copy: copy.id, nextAt: now() + schedule.maxRetryMs })
@@ -98,32 +98,33 @@ async function findProof(
   if (answer.outcome === 'refused') return { kind: 'flawed', cause: answer.reason, proof: null }
   const proofs = answer.result
   const flaw = possessionFlaw({ piece: commitmentOf(piece), seed, count: CHALLENGES }, proofs)
-  const proof = JSON.stringify({ pieceCid, seed: hex0xOf(seed), count: CHALLENGES, proofs: proofs.map(proofJson) })
-  return flaw === undefined ? { kind: 'held', cause: null, proof } : { kind: 'flawed', cause: flaw, proof }
+  if (flaw !== undefined) return { kind: 'flawed', cause: flaw, proof: encodeProofs(proofs) }
+  return { kind: 'held', cause: null, proof: isProvedAgain(prover, piece) ? null : encodeProofs(proofs) }
+}
+
+/**
+ * True for a proof that this process made of its own bytes and that costs less to make again than to keep: a proof that holds follows from
+ * the bytes and the seed.
+ */
+export function isProvedAgain({ isLocal }: Pick<Prover, 'isLocal'>, { sizeBytes }: { sizeBytes: number }): boolean {
+  return isLocal && sizeBytes <= SECTION_BYTES
 }
 
 /** Reads random parts back from a prover that answers no challenges. */
-async function compareBytes(
-  context: PlacementContext,
-  prover: Prover,
-  { piece }: CopyOfPiece,
-  seed: Uint8Array,
-): Promise<Finding> {
+async function compareBytes(context: PlacementContext, prover: Prover, { piece }: CopyOfPiece): Promise<Finding> {
   const pieceCid = pieceCidOf(piece)
-  const reads: { offset: number; length: number; sha256: string }[] = []
   for (let read = 0; read < CHALLENGES; read += 1) {
     const sample = await samplePiece(context, piece, COMPARED_BYTES)
     if (sample === undefined) return { kind: 'not-comparable' }
     const answer = await retrieve(context, prover, pieceCid, sample)
     if (answer.outcome === 'silent') return { kind: 'unanswered', cause: answer.reason }
     if (answer.outcome === 'refused') return { kind: 'flawed', cause: answer.reason, proof: null }
-    reads.push({ ...sample.range, sha256: sha256Hex(answer.result) })
     if (!isSame(answer.result, sample)) {
       const cause = `The ${sample.range.length} bytes at offset ${sample.range.offset} differ from the piece.`
-      return { kind: 'flawed', cause, proof: JSON.stringify({ pieceCid, seed: hex0xOf(seed), reads }) }
+      return { kind: 'flawed', cause, proof: null }
     }
   }
-  return { kind: 'held', cause: null, proof: JSON.stringify({ pieceCid, seed: hex0xOf(seed), reads }) }
+  return { kind: 'held', cause: null, proof: null }
 }
 
 /** Whether some bytes can be had and are right; what else is wrong is for the next audit to find. */

@@ -4,6 +4,7 @@ import { seededBytes } from '../blobs/conformance/seeded-bytes.ts'
 import type { FakeProver } from '../proving/fake-prover.ts'
 import type { Prover } from '../proving/prover.ts'
 import type { DealRecord } from '../records/record-store.ts'
+import { decodeProofs } from './kept-proof.ts'
 import { fakeProvers, openPlacementFixture, type PlacementFixture, provedAt, timesListed } from './testing-placement.ts'
 
 const ONE = 'https://one.example'
@@ -95,7 +96,7 @@ describe('a placement job, when a prover fails', () => {
         passed: false,
         cause: expect.stringContaining('does not lead to the root of the piece'),
       })
-      expect(JSON.parse(audit?.proof ?? '')).toMatchObject({ count: 5, pieceCid: pieceCidsOf(one)[0] })
+      expect(decodeProofs(audit?.proof ?? new Uint8Array())).toHaveLength(5)
     })
 
     it('a prover that does not answer, after three more audits', async () => {

@@ -48,6 +48,7 @@ import { servingCases } from './conformance/serving-cases.ts'
 import { sessionCases } from './conformance/session-cases.ts'
 import { statusCases } from './conformance/status-cases.ts'
 import { takedownCases } from './conformance/takedown-cases.ts'
+import { thinningCases } from './conformance/thinning-cases.ts'
 import { togetherCases } from './conformance/together-cases.ts'
 import { tokenCases } from './conformance/token-cases.ts'
 import type { RecordStore } from './record-store.ts'
@@ -103,6 +104,7 @@ export function describeRecordStore(name: string, subject: RecordStoreSubject): 
     describe('listing', () => listingCases(cases))
     describe('tokens', () => tokenCases(cases))
     describe('erasure', () => erasureCases(cases))
+    describe('thinning', () => thinningCases(cases))
     describe('login codes', () => loginCodeCases(cases))
     describe('sessions', () => sessionCases(cases))
     describe('wrong clocks', () => clockCases(cases))

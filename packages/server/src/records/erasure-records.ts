@@ -25,6 +25,18 @@ export interface ErasedFiles {
   readonly deleted: readonly string[]
 }
 
+/** The place of a file among those that have ended. */
+export interface EndedFilePlace {
+  readonly endedAt: number
+  readonly sequence: number
+}
+
+/** How many files left the records, and the last one that was looked at; undefined when there are no more. */
+export interface ThinnedFiles {
+  readonly files: number
+  readonly last: EndedFilePlace | undefined
+}
+
 /**
  * Erasure of what is known of people: of one of them when somebody asks for it, and of everybody after a while.
  *
@@ -52,6 +64,30 @@ export interface ErasureRecords {
   ): Promise<ErasedFiles & { readonly last: number | undefined }>
   /** Erases name, type and owner of files of anybody that ended before a time. Answers of how many. */
   oldFiles(request: { readonly endedBefore: number; readonly limit: number }): Promise<number>
+  /**
+   * Takes files that `oldFiles` has been through, or `endedFiles`, out of the records, in the order of their ends: with their deals, pieces,
+   * copies and audits. Their names stay known as ended, for 410, and their charges stay counted on their days.
+   *
+   * Not yet those with a piece that a prover has still, or that has money in escrow; nor what decides which content a name leads to.
+   *
+   * @param request.after - those behind this one.
+   */
+  thinEnded(request: {
+    readonly endedBefore: number
+    readonly after: EndedFilePlace | undefined
+    readonly limit: number
+  }): Promise<ThinnedFiles>
+  /**
+   * Forgets objects without bytes that nothing refers to any more, by ascending number; looks at `limit` of them. Those that opaque names are
+   * bound to, or that are blocked, stay.
+   *
+   * @param request.after - those of a greater number.
+   * @returns undefined as `last` when there are no more.
+   */
+  forgetObjects(request: {
+    readonly after: number
+    readonly limit: number
+  }): Promise<{ readonly objects: number; readonly last: number | undefined }>
   /**
    * Puts {@link ERASED_ADDRESS} in the place of the IP addresses that files were charged to on days before `day`, where all of these files
    * ended before `endedBefore`. Answers of how many addresses and days.

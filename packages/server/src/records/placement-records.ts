@@ -267,13 +267,16 @@ export interface AuditRecord {
   readonly pieceRoot: string
   readonly pieceSizeBytes: number
   readonly at: number
-  /** 64 hex digits. */
-  readonly seed: string
+  /** 64 hex digits; null for all but the last audit of a copy. */
+  readonly seed: string | null
   readonly passed: boolean
   /** Why it did not; null for one that did. */
   readonly cause: string | null
-  /** As JSON: what the prover answered, so that anybody can check it again. Null where there was no answer. */
-  readonly proof: string | null
+  /**
+   * What the prover answered, so that anybody can check it again; `placement/kept-proof.ts` says how. Null where there was no answer, and for
+   * all but the last audit of a copy.
+   */
+  readonly proof: Uint8Array | null
 }
 
 /**
@@ -380,7 +383,7 @@ export interface PlacementRecords {
 
   /**
    * Records a proof that held, or an audit that did not. A passed one makes the copy proved. A failed one takes its proof away;
-   * with `isFinal` it also fails the copy. Keeps the last 30 of a copy.
+   * with `isFinal` it also fails the copy. Keeps the results of the last 30 of a copy, and seed and proof of the last.
    *
    * A failed audit is recorded only of a live copy whose piece an open deal needs, and only if the piece has its `revision` still: what its
    * files' owners end or change during the audit says nothing about the prover.
@@ -388,7 +391,7 @@ export interface PlacementRecords {
    * @returns false when nothing was recorded; the copy is then due as before.
    */
   audited(request: {
-    audit: Omit<AuditRecord, 'prover' | 'pieceRoot' | 'pieceSizeBytes'>
+    audit: Omit<AuditRecord, 'prover' | 'pieceRoot' | 'pieceSizeBytes' | 'seed'> & { readonly seed: string }
     nextAt: number
     isFinal: boolean
     /** True when bytes were retrieved from the prover, too, and were right. */
@@ -396,6 +399,8 @@ export interface PlacementRecords {
     /** Of the piece as it was when the audit began. @default any */
     revision?: number
   }): Promise<boolean>
+  /** Keeps audits as this version does that an older one kept, of at most `limit` of them; answers of how many copies, 0 when all are. */
+  moveOldAudits(request: { limit: number }): Promise<number>
   /** Of every copy of a file's pieces, newest first. */
   audits(request: { file: number; limit: number }): Promise<readonly AuditRecord[]>
 

@@ -29,7 +29,7 @@ export interface UpkeepDeps extends RecoverDeps {
 
 /** Regular work on records and stored bytes that no request waits for. */
 export interface Upkeep {
-  /** One round: recover, revive, expire, remove files of blocked callers, release, discard, sweep, end uploads that expired, erase what is old, flush, remind. What `start` repeats. A step that fails is logged. */
+  /** One round: recover, revive, expire, remove files of blocked callers, release, discard, sweep, end uploads that expired, erase what is old, move audits of an older version, flush, remind. What `start` repeats. A step that fails is logged. */
   round(): Promise<void>
   /** Repeats rounds, and keeps this instance's reservations alive, until `stop`. */
   start(intervalMs?: number): void
@@ -67,6 +67,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       forgetTokens,
       forgetSessions,
       eraseOld,
+      moveOldAudits,
       deps.flush,
     ]) {
       if (isStopped) return
@@ -158,6 +159,11 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     do {
       forgotten = await records.sessions.expire({ now: now(), limit: SWEEP_BATCH })
     } while (forgotten === SWEEP_BATCH)
+  }
+
+  /** A little of it in each round, since it is never urgent. */
+  async function moveOldAudits(): Promise<void> {
+    await records.placements.moveOldAudits({ limit: SWEEP_BATCH })
   }
 
   async function discard(): Promise<void> {

@@ -41,7 +41,7 @@ export function auditCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     const [piece = 0] = await enrol(store, file)
     const { id: north } = await place(store, { file, piece, prover: NORTH, as: 'stored' })
     const { id: south } = await place(store, { file, piece, prover: SOUTH, as: 'stored' })
-    const proof = JSON.stringify({ leaf: 7 })
+    const proof = Buffer.from([1, 0, 255])
     await audit(store, north, { at: NOW + 1, seed: digestOf('first'), proof })
     await audit(store, south, { at: NOW + 2, seed: digestOf('second'), passed: false, cause: 'no answer' })
     const of = { pieceRoot: file.pieceRoot, pieceSizeBytes: 100 }
@@ -54,6 +54,22 @@ export function auditCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     ])
     expect(await store.placements.audits({ file: file.sequence, limit: 1 })).toEqual(audits.slice(0, 1))
     expect(await store.placements.audits({ file: 4_711, limit: 10 })).toEqual([])
+  })
+
+  it('keeps the seed and the proof of the last audit of a copy alone', async (store) => {
+    const { file, copy } = await placedFile(store, 'stored')
+    const seeds = ['first', 'second', 'third'].map(digestOf)
+    for (const [index, seed] of seeds.entries()) {
+      const failure = index === 1 ? { passed: false, cause: 'late' } : {}
+      await audit(store, copy, { at: NOW + index, seed, proof: Buffer.alloc(2000, index), ...failure })
+    }
+    expect(await store.placements.audits({ file: file.sequence, limit: 10 })).toMatchObject([
+      { at: NOW + 2, passed: true, cause: null, seed: seeds[2], proof: Buffer.alloc(2000, 2) },
+      { at: NOW + 1, passed: false, cause: 'late', seed: null, proof: null },
+      { at: NOW, passed: true, cause: null, seed: null, proof: null },
+    ])
+    await audit(store, copy, { at: NOW + 3, passed: false, cause: 'no answer' })
+    expect((await store.placements.audits({ file: file.sequence, limit: 1 }))[0]).toMatchObject({ proof: null })
   })
 
   it('keeps the last 30 audits of a copy, and those of others', async (store) => {
@@ -122,7 +138,7 @@ export function auditCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
 
   itAcrossRestart('keeps audits', async (store, restart) => {
     const { file, copy } = await placedFile(store, 'proved')
-    await audit(store, copy, { passed: false, proof: '{}' })
+    await audit(store, copy, { passed: false, proof: Buffer.from('proof') })
     const before = await store.placements.audits({ file: file.sequence, limit: 10 })
     const again = await restart()
     expect(await again.placements.audits({ file: file.sequence, limit: 10 })).toEqual(before)

@@ -167,7 +167,8 @@ export interface AuditOverrides extends Partial<AuditRecord> {
 /** Records an audit of a copy, one that passed where nothing else is said. */
 export function audit(store: RecordStore, copy: number, overrides: AuditOverrides = {}): Promise<boolean> {
   const { nextAt = NOW, isFinal = false, isRetrievable = false, at = NOW, passed = true } = overrides
-  const { seed = digestOf('seed'), cause = passed ? null : 'no proof', proof = null, revision } = overrides
+  const { cause = passed ? null : 'no proof', proof = null, revision } = overrides
+  const seed = overrides.seed ?? digestOf('seed')
   const request = { audit: { copy, at, seed, passed, cause, proof }, nextAt, isFinal, isRetrievable }
   return store.placements.audited({ ...request, ...(revision !== undefined && { revision }) })
 }

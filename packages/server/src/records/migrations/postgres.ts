@@ -882,4 +882,40 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
   ALTER TABLE escrows ADD CONSTRAINT escrows_final_state_check
     CHECK (final_state IN ('proposed', 'active', 'ending', 'withdrawn', 'settled', 'slashed'));
   `,
+  `
+  -- The audits of a copy in one row: results has the last 30, see sql/audit-results.ts; seed and proof are those of the last one. Rows of
+  -- audits are of an older version, and are moved here a few at a time.
+  CREATE TABLE copy_audits (
+    copy BIGINT PRIMARY KEY REFERENCES copies (id),
+    results BYTEA NOT NULL,
+    seed BYTEA NOT NULL,
+    proof BYTEA
+  );
+  `,
+  `
+  -- What has ended goes after a while. thinned_bytes and thinned_files are the charges of a day whose files are gone from the records.
+  ALTER TABLE usage ADD COLUMN thinned_bytes BIGINT NOT NULL DEFAULT 0;
+  ALTER TABLE usage ADD COLUMN thinned_files BIGINT NOT NULL DEFAULT 0;
+  ALTER TABLE token_usage ADD COLUMN thinned_bytes BIGINT NOT NULL DEFAULT 0;
+
+  -- The names of such files, for 410: the first 12 bytes of a SHA-256, see sql/ended-keys.ts. how_ended is 1 for expired, 2 for removed, 3
+  -- for composed.
+  CREATE TABLE ended_keys (
+    digest BYTEA PRIMARY KEY,
+    how_ended BIGINT NOT NULL
+  );
+  CREATE INDEX files_thin ON files (ended_at, sequence) WHERE ended_at IS NOT NULL AND is_thin = 1;
+  CREATE INDEX objects_without_bytes ON objects (id) WHERE place = 'none';
+
+  -- What refers to a row is found before that goes.
+  CREATE INDEX files_by_whole ON files (composed_into) WHERE composed_into IS NOT NULL;
+  CREATE INDEX deal_pieces_by_object ON deal_pieces (object) WHERE object IS NOT NULL;
+  CREATE INDEX addition_copies_by_copy ON addition_copies (copy);
+  CREATE FUNCTION count_copies_out() RETURNS trigger LANGUAGE plpgsql AS $count$
+  BEGIN
+    UPDATE copy_counts SET count = count - 1 WHERE prover = OLD.prover AND state = OLD.state AND shard = OLD.piece % 64;
+    RETURN NULL;
+  END $count$;
+  CREATE TRIGGER copies_counted_out AFTER DELETE ON copies FOR EACH ROW EXECUTE FUNCTION count_copies_out();
+  `,
 ]

@@ -887,4 +887,37 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   CREATE INDEX escrows_to_check ON escrows (contract, check_at) WHERE action_tx IS NULL AND check_at IS NOT NULL;
   CREATE INDEX escrows_by_action ON escrows (action_tx) WHERE action_tx IS NOT NULL;
   `,
+  `
+  -- The audits of a copy in one row: results has the last 30, see sql/audit-results.ts; seed and proof are those of the last one. Rows of
+  -- audits are of an older version, and are moved here a few at a time.
+  CREATE TABLE copy_audits (
+    copy INTEGER PRIMARY KEY REFERENCES copies (id),
+    results BLOB NOT NULL,
+    seed BLOB NOT NULL,
+    proof BLOB
+  ) STRICT;
+  `,
+  `
+  -- What has ended goes after a while. thinned_bytes and thinned_files are the charges of a day whose files are gone from the records.
+  ALTER TABLE usage ADD COLUMN thinned_bytes INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE usage ADD COLUMN thinned_files INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE token_usage ADD COLUMN thinned_bytes INTEGER NOT NULL DEFAULT 0;
+
+  -- The names of such files, for 410: the first 12 bytes of a SHA-256, see sql/ended-keys.ts. how_ended is 1 for expired, 2 for removed, 3
+  -- for composed.
+  CREATE TABLE ended_keys (
+    digest BLOB PRIMARY KEY,
+    how_ended INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX files_thin ON files (ended_at, sequence) WHERE ended_at IS NOT NULL AND is_thin = 1;
+  CREATE INDEX objects_without_bytes ON objects (id) WHERE place = 'none';
+
+  -- What refers to a row is found before that goes.
+  CREATE INDEX files_by_whole ON files (composed_into) WHERE composed_into IS NOT NULL;
+  CREATE INDEX deal_pieces_by_object ON deal_pieces (object) WHERE object IS NOT NULL;
+  CREATE INDEX addition_copies_by_copy ON addition_copies (copy);
+  CREATE TRIGGER copies_counted_out AFTER DELETE ON copies BEGIN
+    UPDATE copy_counts SET count = count - 1 WHERE prover = OLD.prover AND state = OLD.state AND shard = OLD.piece % 64;
+  END;
+  `,
 ]

@@ -33,8 +33,8 @@ export function prepareAccountReads(db: Sql) {
   const drift = db.prepare<[], UsageDrift>(
     `SELECT principal, day, SUM(counter) AS "counterBytes", SUM(charged) AS "chargedBytes",
        SUM(stored_counter) AS "storedCounterBytes", SUM(stored) AS "storedBytes" FROM (
-       SELECT principal, day, bytes AS counter, 0 AS charged, stored_bytes AS stored_counter, 0 AS stored,
-         files AS charges, stored_files AS live FROM usage
+       SELECT principal, day, bytes AS counter, thinned_bytes AS charged, stored_bytes AS stored_counter, 0 AS stored,
+         files - thinned_files AS charges, stored_files AS live FROM usage
        UNION ALL
        SELECT principal, charged_day, 0, charged_bytes, 0, CASE WHEN ended_at IS NULL THEN ${STORED_BYTES} ELSE 0 END,
          -1, CASE WHEN ended_at IS NULL THEN -1 ELSE 0 END FROM files
@@ -43,7 +43,7 @@ export function prepareAccountReads(db: Sql) {
        UNION ALL
        SELECT ${NETWORK}, day, 0, bytes, 0, stored_bytes, -files, 0 FROM usage WHERE ${IS_IN_NETWORK}
        UNION ALL
-       SELECT principal || ' token ' || token, day, bytes, 0, 0, 0, 0, 0 FROM token_usage
+       SELECT principal || ' token ' || token, day, bytes, thinned_bytes, 0, 0, 0, 0 FROM token_usage
        WHERE principal <> '${WALLET_ADDRESSES}'
        UNION ALL
        SELECT principal || ' token ' || charged_token, charged_day, 0, charged_bytes, 0, 0, 0, 0 FROM files

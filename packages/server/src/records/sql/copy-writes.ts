@@ -1,4 +1,5 @@
-import type { AuditRecord, Reconciliation } from '../record-store.ts'
+import type { Reconciliation } from '../record-store.ts'
+import { type NewAudit, prepareCopyAudits } from './copy-audits.ts'
 import { READ_DEALS_OF_ENDED_COPIES } from './escrow-reads.ts'
 import { preparePieceReads } from './piece-reads.ts'
 import { preparePieceWrites } from './piece-writes.ts'
@@ -8,15 +9,12 @@ export type CopyWrites = ReturnType<typeof prepareCopyWrites>
 
 /** What is recorded of an audit. */
 export interface AuditedRequest {
-  readonly audit: Omit<AuditRecord, 'prover' | 'pieceRoot' | 'pieceSizeBytes'>
+  readonly audit: NewAudit
   readonly nextAt: number
   readonly isFinal: boolean
   readonly isRetrievable: boolean
   readonly revision?: number
 }
-
-/** As many audits of a copy are kept. */
-const KEPT_AUDITS = 30
 
 /** Whether a copy that ends is in its prover's data set, or may be. */
 const HAS_TO_BE_REMOVED = "CASE WHEN state IN ('adding', 'stored') THEN 1 ELSE 0 END"
@@ -24,6 +22,7 @@ const HAS_TO_BE_REMOVED = "CASE WHEN state IN ('adding', 'stored') THEN 1 ELSE 0
 /** Copies at provers. Each function runs inside the caller's transaction. */
 export function prepareCopyWrites(db: Sql) {
   const { isNeeded } = preparePieceReads(db)
+  const audits = prepareCopyAudits(db)
   const { markUnreconciled, restate } = preparePieceWrites(db)
   const insertPending = db.prepare<[{ piece: number; prover: string; now: number }]>(
     `INSERT INTO copies (piece, prover, state, attempts, next_at, to_remove, onchain)
@@ -76,13 +75,6 @@ export function prepareCopyWrites(db: Sql) {
   const auditedPiece = db.prepare<[number], { piece: number; revision: number }>(
     'SELECT piece, revision FROM copies JOIN pieces ON pieces.id = piece WHERE copies.id = ? AND ended_at IS NULL',
   )
-  const insertAudit = db.prepare<[number, number, string, number, string | null, string | null]>(
-    'INSERT INTO audits (copy, at, seed, passed, cause, proof) VALUES (?, ?, ?, ?, ?, ?)',
-  )
-  const forgetAudits = db.prepare<[{ copy: number; kept: number }]>(
-    `DELETE FROM audits WHERE copy = :copy
-       AND id <= (SELECT id FROM audits WHERE copy = :copy ORDER BY id DESC LIMIT 1 OFFSET :kept)`,
-  )
   const { whole } = db.dialect
   const setAudited = db
     .prepare<[{ copy: number; at: number; passed: number; nextAt: number; isRetrievable: number }], number>(
@@ -118,6 +110,7 @@ export function prepareCopyWrites(db: Sql) {
   return {
     fail,
     reconciled,
+    moveOldAudits: audits.moveOld,
 
     *reconcile(reconciliation: Reconciliation & { readonly now: number }): Steps<void> {
       const { piece, revision, add, release: released, nextAt, failure, now } = reconciliation
@@ -163,10 +156,9 @@ export function prepareCopyWrites(db: Sql) {
     },
 
     *audited({ audit, nextAt, isFinal, isRetrievable, revision }: AuditedRequest): Steps<boolean> {
-      const { copy, at, seed, passed, cause, proof } = audit
+      const { copy, at, passed, cause } = audit
       if (!passed && !(yield* isFinding(copy, revision))) return false
-      yield* insertAudit.run(copy, at, seed, passed ? 1 : 0, cause, proof)
-      yield* forgetAudits.run({ copy, kept: KEPT_AUDITS })
+      yield* audits.record(audit)
       const audited = { copy, at, passed: passed ? 1 : 0, nextAt, isRetrievable: isRetrievable ? 1 : 0 }
       const piece = yield* setAudited.get(audited)
       if (piece !== undefined) yield* restate(piece, at)

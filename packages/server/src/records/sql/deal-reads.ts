@@ -1,4 +1,5 @@
-import type { AuditRecord, CopyState, DealRecord, ObjectHandle, PlacedStatus } from '../record-store.ts'
+import type { CopyState, DealRecord, ObjectHandle, PlacedStatus } from '../record-store.ts'
+import { prepareCopyAudits } from './copy-audits.ts'
 import { preparePieceReads } from './piece-reads.ts'
 import { mapEach, type Sql, type Steps } from './sql.ts'
 
@@ -25,8 +26,6 @@ interface FoundAggregate {
   readonly pieceRoot: string
   readonly sizeBytes: number
 }
-
-type AuditRow = Omit<AuditRecord, 'pieceRoot' | 'passed'> & { readonly root: Buffer; readonly passed: number }
 
 interface Counts {
   readonly copies: readonly { readonly prover: string; readonly state: CopyState; readonly count: number }[]
@@ -55,6 +54,7 @@ function filledUp(files: readonly number[]): number[] {
 /** Reads of deals with all that carries them. */
 export function prepareDealReads(db: Sql) {
   const pieces = preparePieceReads(db)
+  const audits = prepareCopyAudits(db)
   const deal = db.prepare<[number], DealRow>(`SELECT ${DEAL_COLUMNS} FROM deals WHERE file = ?`)
   // So many at once, since an engine behind a network would be asked for each of them.
   const someDeals = db.prepare<number[], DealRow>(`SELECT ${DEAL_COLUMNS} FROM deals WHERE file IN (${PLACEHOLDERS})`)
@@ -64,12 +64,6 @@ export function prepareDealReads(db: Sql) {
   const carOf = db.prepare<[number], { readonly piece: number; readonly root: string | null }>(
     `SELECT piece, car_root AS root FROM deal_pieces JOIN pieces ON pieces.id = piece
      WHERE file = ? AND car_copies IS NOT NULL LIMIT 1`,
-  )
-  const audits = db.prepare<[number, number], AuditRow>(
-    `SELECT audits.copy, copies.prover, pieces.piece_root AS root, pieces.size_bytes AS "pieceSizeBytes", audits.at,
-       audits.seed, audits.passed, audits.cause, audits.proof
-     FROM pieces JOIN copies ON copies.piece = pieces.id JOIN audits ON audits.copy = copies.id
-     WHERE pieces.id IN (SELECT piece FROM deal_pieces WHERE file = ?) ORDER BY audits.id DESC LIMIT ?`,
   )
   const copyCounts = db.prepare<[], Counts['copies'][number]>(
     `SELECT prover, state, SUM(count) AS count FROM copy_counts GROUP BY prover, state HAVING SUM(count) > 0
@@ -135,13 +129,7 @@ export function prepareDealReads(db: Sql) {
       return found
     },
 
-    *audits({ file, limit }: { file: number; limit: number }): Steps<readonly AuditRecord[]> {
-      return (yield* audits.all(file, limit)).map(({ root, passed, ...audit }) => ({
-        ...audit,
-        pieceRoot: root.toString('hex'),
-        passed: passed === 1,
-      }))
-    },
+    audits: audits.ofFile,
 
     /** Needs one state of the records for all its statements. */
     *counts(): Steps<Counts> {

@@ -9,6 +9,7 @@ import type {
   ServingFile,
 } from '../record-store.ts'
 import { type NamedObject, partsOf, prepareContentReads } from './content-reads.ts'
+import { prepareEndedKeys } from './ended-keys.ts'
 import { fileKindSql } from './file-kind.ts'
 import { endOf, FILE_COLUMNS, FILE_ROWS, type FileRow, fileFromRow, opaqueNameOf } from './file-row.ts'
 import { damagedRecords } from './seals.ts'
@@ -26,6 +27,7 @@ const IS_LIVE = 'ended_at IS NULL AND expires_at > :now'
 /** Point reads and listings of files. */
 export function prepareFileReads(db: Sql) {
   const content = prepareContentReads(db)
+  const { endOfKey } = prepareEndedKeys(db)
   const { ownFiles } = db.dialect
   /** Files that have not been ended, by an index of those alone: who has millions has ended more. */
   const openFiles = (index: string): string =>
@@ -219,7 +221,9 @@ export function prepareFileReads(db: Sql) {
       }
     }
     // A file whose term is over may not have been ended yet.
-    return newest === undefined ? { outcome: 'absent' } : { outcome: 'gone', end: newest.end ?? 'expired' }
+    if (newest !== undefined) return { outcome: 'gone', end: newest.end ?? 'expired' }
+    const end = yield* endOfKey(key, principal)
+    return end === undefined ? { outcome: 'absent' } : { outcome: 'gone', end }
   }
 
   return {

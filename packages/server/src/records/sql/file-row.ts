@@ -49,6 +49,11 @@ function canonicalKeyOf(name: string, handle: ObjectHandle): string {
   return sha256Of(handle) === null ? handle : `sha256:${handle}`
 }
 
+/** The key of a row's file. */
+export function keyOfRow({ name, handle }: Pick<FileRow, 'name' | 'handle'>): string {
+  return canonicalKeyOf(name, handle)
+}
+
 /** How a row has ended. What became a part of another file has a column for that. */
 export function endOf(row: Pick<FileRow, 'end' | 'composed_into'>): FileEnd | null {
   return row.composed_into === null ? row.end : 'composed'

@@ -31,9 +31,11 @@ export function prepareOldRecordWrites(db: Sql) {
     `UPDATE files SET ${THINNED}, principal = '${ERASED_ADDRESS}' WHERE principal = ? AND charged_day = ?`,
   )
   const moveUsage = db.prepare<[string, string]>(
-    `INSERT INTO usage (principal, day, bytes, files, stored_bytes, stored_files)
-     SELECT '${ERASED_ADDRESS}', day, bytes, files, stored_bytes, stored_files FROM usage WHERE principal = ? AND day = ?
-     ON CONFLICT (principal, day) DO UPDATE SET bytes = usage.bytes + excluded.bytes, files = usage.files + excluded.files`,
+    `INSERT INTO usage (principal, day, bytes, files, stored_bytes, stored_files, thinned_bytes, thinned_files)
+     SELECT '${ERASED_ADDRESS}', day, bytes, files, stored_bytes, stored_files, thinned_bytes, thinned_files FROM usage
+     WHERE principal = ? AND day = ?
+     ON CONFLICT (principal, day) DO UPDATE SET bytes = usage.bytes + excluded.bytes, files = usage.files + excluded.files,
+       thinned_bytes = usage.thinned_bytes + excluded.thinned_bytes, thinned_files = usage.thinned_files + excluded.thinned_files`,
   )
   const takeOffNetwork = db.prepare<{ network: string; principal: string; day: string }>(
     `UPDATE network_usage SET

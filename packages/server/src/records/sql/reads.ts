@@ -193,6 +193,7 @@ export const SNAPSHOT_READS: ReadonlySet<ReadName> = new Set<ReadName>([
   'placements.due',
   'placements.additions',
   'placements.removable',
+  'placements.audits',
   'placements.deals',
   'placements.recorded',
   'placements.pieceOf',

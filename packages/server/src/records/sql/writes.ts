@@ -33,6 +33,7 @@ import { prepareSecretWrites } from './secret-writes.ts'
 import { prepareSessionWrites } from './session-writes.ts'
 import type { Sql, Steps } from './sql.ts'
 import { prepareTakedownWrites } from './takedown-writes.ts'
+import { prepareThinningWrites } from './thinning-writes.ts'
 import { prepareTokenWrites } from './token-writes.ts'
 
 /**
@@ -70,6 +71,7 @@ export function prepareWrites(db: Sql) {
   const callers = prepareBlockedCallerWrites(db, { files, release, audit })
   const erasure = prepareErasureWrites(db, { files, release, tokens, audit, openUploads })
   const oldRecords = prepareOldRecordWrites(db)
+  const thinning = prepareThinningWrites(db)
   const offers = prepareOfferWrites(db)
   const leases = prepareLeaseWrites(db)
   const inventory = prepareInventoryWrites(db, discards, audit)
@@ -139,6 +141,7 @@ export function prepareWrites(db: Sql) {
     'placements.additionRejected': additions.additionRejected,
     'placements.removed': copies.removed,
     'placements.audited': copies.audited,
+    'placements.moveOldAudits': copies.moveOldAudits,
     'placements.want': deals.want,
     'offers.open': offers.open,
     'offers.close': offers.close,
@@ -197,6 +200,8 @@ export function prepareWrites(db: Sql) {
     'erasure.endFiles': erasure.endFiles,
     'erasure.endedFiles': erasure.endedFiles,
     'erasure.oldFiles': oldRecords.oldFiles,
+    'erasure.thinEnded': thinning.thinEnded,
+    'erasure.forgetObjects': thinning.forgetObjects,
     'erasure.oldAddresses': oldRecords.oldAddresses,
     'erasure.oldTokens': oldRecords.oldTokens,
     'audit.append': audit.append,

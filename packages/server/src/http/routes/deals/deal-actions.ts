@@ -29,8 +29,8 @@ export function dealActionRoutes(app: Routes, service: Service): void {
         operationId: 'getDealProofs',
         summary: 'Show the audits of a deal',
         description:
-          'Scope list. The latest audits, newest first, with the responses of the prover, so that anyone can check ' +
-          'them; for a file in an aggregate, also the proof of inclusion.',
+          'Scope list. The latest audits, newest first. The last audit of each copy has the seed and the response of the ' +
+          'prover, so that anyone can check it; for a file in an aggregate, also the proof of inclusion.',
         params: dealParams,
         querystring: tokenQuery,
         security,
@@ -39,7 +39,7 @@ export function dealActionRoutes(app: Routes, service: Service): void {
     },
     async (request) => {
       const { principal } = await callerOf(service, request.raw, 'list')
-      return dealProofs(records, await ownDeal(records, { principal, dealId: request.params.dealId }))
+      return dealProofs(service, await ownDeal(records, { principal, dealId: request.params.dealId }))
     },
   )
 

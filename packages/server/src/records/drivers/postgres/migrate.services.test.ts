@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type Postgres, startPostgres } from '../../../../../../services/postgres.ts'
 import { commitAtOnce, times, upload } from '../../conformance/case.ts'
 import { POSTGRES_MIGRATIONS } from '../../migrations/postgres.ts'
+import { beforeCopyAudits, expectMovedAudits, OLD_AUDITS } from '../../testing-old-audits.ts'
 import { beforeNamedDeals, expectNamedDeals, OLD_ONCHAIN_DEALS } from '../../testing-old-onchain-deals.ts'
 import { createClient } from './connections.ts'
 import { MIGRATION_MS, migrate } from './migrate.ts'
@@ -104,6 +105,14 @@ describe('migrate', () => {
     await client.query(OLD_ONCHAIN_DEALS.replaceAll('ROOT', `'\\x${'ab'.repeat(32)}'`))
     const store = await openPostgresRecordStore({ url })
     await expectNamedDeals(store)
+    await store.close()
+  })
+
+  test('shows and moves audits of an older version', async () => {
+    await migrate(client, beforeCopyAudits(POSTGRES_MIGRATIONS))
+    await client.query(OLD_AUDITS.replaceAll('ROOT', `'\\x${'ab'.repeat(32)}'`))
+    const store = await openPostgresRecordStore({ url })
+    await expectMovedAudits(store)
     await store.close()
   })
 

@@ -21,6 +21,7 @@ import { composed, partsOf, WHOLE_ROOT } from '../../conformance/composing.ts'
 import { dealOf, enrol, NORTH, place } from '../../conformance/placing.ts'
 import { SQLITE_MIGRATIONS } from '../../migrations/sqlite.ts'
 import type { RecordStore } from '../../record-store.ts'
+import { beforeCopyAudits, expectMovedAudits, OLD_AUDITS } from '../../testing-old-audits.ts'
 import { beforeNamedDeals, expectNamedDeals, OLD_ONCHAIN_DEALS } from '../../testing-old-onchain-deals.ts'
 import { openConnection } from './connection.ts'
 import { migrate } from './migrate.ts'
@@ -393,6 +394,21 @@ describe('data from before deals had the names of their contracts', () => {
     connection.close()
     const store = await openSqliteRecordStore({ file, onFatal: () => {} })
     await expectNamedDeals(store)
+    await store.close()
+    rmSync(dir, { recursive: true, force: true })
+  })
+})
+
+describe('data from before the audits of a copy were in one row', () => {
+  test('is shown as before, without old proofs, and moved', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'lade-upgrade-'))
+    const file = join(dir, 'lade.db')
+    const connection = openConnection(file)
+    migrate(connection, beforeCopyAudits(SQLITE_MIGRATIONS))
+    connection.exec(OLD_AUDITS.replaceAll('ROOT', `X'${digestOf('piece')}'`))
+    connection.close()
+    const store = await openSqliteRecordStore({ file, onFatal: () => {} })
+    await expectMovedAudits(store)
     await store.close()
     rmSync(dir, { recursive: true, force: true })
   })
