@@ -13,6 +13,7 @@ import type { BenchRun } from './bench-run.ts'
 import { readMachineFacts } from './machine-facts.ts'
 import { measureDownload } from './measures/download.ts'
 import { measurePiece } from './measures/piece.ts'
+import { measurePostgresUpload } from './measures/postgres-upload.ts'
 import { measurePut } from './measures/put.ts'
 import { measurePutFolder } from './measures/put-folder.ts'
 import { measureRandomGet } from './measures/random-get.ts'
@@ -32,6 +33,7 @@ const MEASUREMENTS: Readonly<Record<MeasurementName, (run: BenchRun) => Promise<
   'upload-ids': measureUploadIds,
   'tus-upload': measureTusUpload,
   'small-upload': measureSmallUpload,
+  'postgres-upload': measurePostgresUpload,
   download: measureDownload,
   'small-get': measureSmallGet,
   'random-get': measureRandomGet,

@@ -9,6 +9,7 @@ export const MEASUREMENT_NAMES = [
   'upload-ids',
   'tus-upload',
   'small-upload',
+  'postgres-upload',
   'download',
   'small-get',
   'random-get',

@@ -12,7 +12,8 @@ import { type LoadResult, loadConnections } from './connections.ts'
 
 export interface SmallUploadInput {
   port: number
-  token?: string
+  /** Connection by connection, in turn. @default uploads without a token */
+  tokens?: readonly string[]
   connections: number
   seconds: number
   sizeBytes: number
@@ -33,16 +34,20 @@ async function uploadSmall(input: SmallUploadInput): Promise<SmallUploadResult> 
   const cids = computeCids(input)
   const cidAt = (index: number) => cids.subarray(index * CID_LENGTH, (index + 1) * CID_LENGTH)
   const start = 'POST /api/upload?cid='
-  const authorization = input.token === undefined ? '' : `Authorization: Bearer ${input.token}\r\n`
-  const rest =
-    ` HTTP/1.1\r\nHost: 127.0.0.1:${input.port}\r\n${authorization}` +
-    `Content-Type: application/octet-stream\r\nContent-Length: ${input.sizeBytes}\r\n\r\n`
+  const { tokens = [] } = input
+  let opened = 0
   let sent = 0
   const result = await loadConnections({
     port: input.port,
     connections: input.connections,
     seconds: input.seconds,
     openConnection() {
+      const token = tokens[opened % tokens.length]
+      opened++
+      const authorization = token === undefined ? '' : `Authorization: Bearer ${token}\r\n`
+      const rest =
+        ` HTTP/1.1\r\nHost: 127.0.0.1:${input.port}\r\n${authorization}` +
+        `Content-Type: application/octet-stream\r\nContent-Length: ${input.sizeBytes}\r\n\r\n`
       const body = seededBytes(input.seed, input.sizeBytes)
       const request = Buffer.concat([Buffer.from(start + '0'.repeat(CID_LENGTH) + rest), body])
       const bodyInRequest = request.subarray(request.length - input.sizeBytes)

@@ -71,7 +71,7 @@ async function sampleServer(run: BenchRun, server: RunningServer, token?: string
   const upload = (seed: number, seconds: number): Promise<SmallUploadResult> => {
     const input: SmallUploadInput = {
       port: portOf(server),
-      ...(token === undefined ? {} : { token }),
+      ...(token === undefined ? {} : { tokens: [token] }),
       connections: CONNECTIONS,
       seconds,
       sizeBytes: SIZE_BYTES,

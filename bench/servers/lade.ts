@@ -6,8 +6,14 @@ import type { RunningServer } from '../running-processes.ts'
  * a run can never touch the data of an installed service.
  *
  * @param script - started in place of the script that the run measures.
+ * @param settings - `LADE_*` variables of this measurement.
  */
-export function startLade(run: BenchRun, dataDir: string, script?: string): Promise<RunningServer> {
+export function startLade(
+  run: BenchRun,
+  dataDir: string,
+  script?: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<RunningServer> {
   const { ladeScript, ladeEnv, sizeBytes } = run.options
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('LADE_'))
   const fileMb = Math.max(5120, Math.ceil(sizeBytes / 1024 / 1024))
@@ -25,17 +31,19 @@ export function startLade(run: BenchRun, dataDir: string, script?: string): Prom
       LADE_TOKEN_DAILY_MB: '1048576',
       LADE_TOKEN_DAILY_FILES: '1000000000',
       LADE_TOKEN_CONCURRENCY: '64',
+      LADE_SIGNUPS_PER_HOUR: '1000',
+      ...settings,
       ...ladeEnv,
     },
   })
 }
 
-/** Signs up and gives the token. */
-export async function signUp(server: RunningServer): Promise<string> {
+/** Signs up and gives the token. Each `name` is a principal of its own. */
+export async function signUp(server: RunningServer, name = 'bench'): Promise<string> {
   const response = await fetch(`${server.url}/api/auth/signup`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ email: 'bench@example.org', label: 'bench' }),
+    body: JSON.stringify({ email: `${name}@example.org`, label: 'bench' }),
   })
   const text = await response.text()
   if (!response.ok) throw new Error(`the signup was answered with ${response.status}: ${text}`)

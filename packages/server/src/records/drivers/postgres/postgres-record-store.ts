@@ -14,7 +14,7 @@ import { Contention } from './contention.ts'
 import { translatedFailure, verdictOf } from './failures.ts'
 import { forgetOldKeys } from './forget-old-keys.ts'
 import { MIGRATION_MS, migrate } from './migrate.ts'
-import { postgresSql, runOn } from './postgres-sql.ts'
+import { type Ask, postgresSql, runOn } from './postgres-sql.ts'
 import { requireDurable } from './require-durable.ts'
 import { SettledSequences } from './settled-sequences.ts'
 import { TIMEOUTS, type Timeouts } from './timeouts.ts'
@@ -22,6 +22,7 @@ import { noCounts } from './transaction-counts.ts'
 import { transact } from './transactions.ts'
 import { CONTENTION, meetsContention } from './write-queue-names.ts'
 import { type WriteCall, WriteQueues } from './write-queues.ts'
+import { sideBySide, stagesOf } from './write-strands.ts'
 
 /** Which database, how many connections, and who is told about problems. */
 export interface PostgresRecordStoreOptions {
@@ -41,6 +42,9 @@ export interface PostgresRecordStoreOptions {
 export interface PostgresRecordStore extends RecordStore {
   state(): DatabaseState
 }
+
+/** Why a write ends when another one of its transaction has failed. Nobody is told. */
+class Undone extends Error {}
 
 const READ_REST_MS = 200
 const CLOCK = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint::text AS at'
@@ -101,15 +105,28 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
   const counts = noCounts()
   const contention = new Contention()
 
+  async function runCall(ask: Ask, { name, input, fence }: WriteCall, hasFailed: () => boolean): Promise<unknown> {
+    // No statement is sent behind the end of the transaction.
+    const askUnlessFailed: Ask = (query) => (hasFailed() ? Promise.reject(new Undone()) : ask(query))
+    if (fence !== undefined) await runOn(askUnlessFailed, leaseFence.require(fence))
+    return runOn(askUnlessFailed, writes[name](input))
+  }
+
   async function runWrites(calls: readonly WriteCall[], lock: string | undefined): Promise<readonly unknown[]> {
     const sharedLock = lock !== CONTENTION && calls.some(({ name }) => meetsContention(name)) ? CONTENTION : undefined
     const timeoutMs = timeoutsNow().writeMs
     const outputs = await transact({ ...transactions, timeoutMs, lock, sharedLock }, async (client) => {
       const ask = askOn(client)
       const outputs: unknown[] = []
-      for (const { name, input, fence } of calls) {
-        if (fence !== undefined) await runOn(ask, leaseFence.require(fence))
-        outputs.push(await runOn(ask, writes[name](input)))
+      for (const strands of stagesOf(calls)) {
+        await sideBySide(
+          strands.map((strand) => async (hasFailed) => {
+            for (const place of strand) {
+              const call = calls[place]
+              if (call !== undefined && !hasFailed()) outputs[place] = await runCall(ask, call, hasFailed)
+            }
+          }),
+        )
       }
       return outputs
     })

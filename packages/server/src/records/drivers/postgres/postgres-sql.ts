@@ -41,8 +41,11 @@ export function postgresSql(): Sql {
   }
 }
 
-/** Runs steps one query after the other. `ask` sends each to one connection. */
-export async function runOn<Value>(ask: (query: Query) => Promise<QueryAnswer>, steps: Steps<Value>): Promise<Value> {
+/** Sends a query to one connection. */
+export type Ask = (query: Query) => Promise<QueryAnswer>
+
+/** Runs steps one query after the other. */
+export async function runOn<Value>(ask: Ask, steps: Steps<Value>): Promise<Value> {
   const iterator = steps[Symbol.iterator]()
   let turn = iterator.next()
   while (turn.done !== true) turn = iterator.next(await ask(turn.value))
