@@ -17,14 +17,12 @@ import type { Config } from './config/config.ts'
 import { countOldFolders } from './directories/count-old-folders.ts'
 import { createApp } from './http/app.ts'
 import { clientAddressReader } from './http/client-address.ts'
-import { isSameSite } from './http/content-host.ts'
 import { isLoopback } from './http/known-host.ts'
 import { hidingAddresses } from './http/logged-address.ts'
 import { RefusalLog } from './http/refusal-log.ts'
 import { createRequestOrigin, isNameless } from './http/request-origin.ts'
 import type { Service } from './http/service.ts'
 import type { SlowReadersOptions } from './http/slow-readers.ts'
-import { openSmtpMailer } from './mail/drivers/smtp/smtp-mailer.ts'
 import { createOpenUploads } from './open-uploads/open-uploads.ts'
 import { localPieces } from './placement/local-pieces.ts'
 import { cacheLevels } from './proving/cache-levels.ts'
@@ -52,11 +50,13 @@ import {
   openChain,
   openKeys,
   openLevels,
+  openMailer,
   openProvers,
 } from './wiring/open-drivers.ts'
 import { createPlacing } from './wiring/placement.ts'
 import { registerInstance } from './wiring/register-instance.ts'
 import { RetryCounters } from './wiring/retry-counters.ts'
+import { warnOfSameSite } from './wiring/warn-of-same-site.ts'
 
 export { isMember } from './wiring/cluster.ts'
 export type { Lade } from './wiring/lade.ts'
@@ -132,7 +132,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   const { records, locks, databaseState, clock, now, filesNow, guarded } = data
   const blobs = guarded?.blobs
   const keys = await openKeys(config, { records, now, log, closers })
-  const mailer = config.signup === 'email' && config.mail !== undefined ? openSmtpMailer(config.mail) : undefined
+  const mailer = await openMailer(config)
   closers.push(() => mailer?.close())
   const chain = substitutes.chain ?? (await openChain(config))
   closers.push(() => chain?.close())
@@ -233,18 +233,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
       'other machines cannot use the URLs of this service: set LADE_PUBLIC_URL or LADE_TRUSTED_HOSTS',
     )
   }
-  if (config.contentUrl !== undefined && isSameSite(config.contentUrl, publicUrl)) {
-    log.warn(
-      { publicUrl, contentUrl: config.contentUrl },
-      'uploaded pages are on the same site as this service: set LADE_CONTENT_URL to another registrable domain',
-    )
-  }
-  if (config.sitesUrl !== undefined && isSameSite(config.sitesUrl.replace('*', 'site'), publicUrl)) {
-    log.warn(
-      { publicUrl, sitesUrl: config.sitesUrl },
-      'sites are on the same site as this service: set LADE_SITES_URL to another registrable domain, or list it as a public suffix',
-    )
-  }
+  await warnOfSameSite(config, { publicUrl, log })
   if (!pieceHashing.isNative) {
     log.warn('computing piece commitments without native code, which is about ten times slower')
   }

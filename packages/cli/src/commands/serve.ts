@@ -23,7 +23,9 @@ async function serve(command: Command, terminal: Terminal): Promise<void> {
   const stopAsked = stopSignal()
   // Here, since the other commands need nothing of the server's weight.
   const { returnMemory } = await import('@lade/node/memory/return-memory')
+  const { collectWhenQuiet } = await import('@lade/node/memory/collect-when-quiet')
   returnMemory()
+  collectWhenQuiet()
   const { isMember, startLade } = await import('@lade/server')
   const lade = await startLade(config)
   // Of several processes the first one speaks for all.

@@ -1,6 +1,6 @@
 import type { LadeError } from '@lade/core/errors'
 import { MAX_JSON_BYTES } from '@lade/core/wire'
-import fastify, { type FastifyInstance } from 'fastify'
+import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { BlockedContent } from '../moderation/blocked-content.ts'
 import { appServers } from './app-servers.ts'
@@ -46,6 +46,15 @@ import type { SlowReadersOptions } from './slow-readers.ts'
 import { frameworkProblem } from './validation-problem.ts'
 
 /**
+ * Given to the framework as it starts, so that it does not load compilers of JSON Schema, which take memory and start time.
+ * Its types know no schemas but those.
+ */
+const COMPILERS = {
+  buildValidator: () => validatorCompiler,
+  buildSerializer: () => serializerCompiler,
+} as unknown as NonNullable<NonNullable<FastifyServerOptions['schemaController']>['compilersFactory']>
+
+/**
  * The HTTP face of the service: the server, every route, and what is common to all of them.
  *
  * @param readerTimes - how long readers have. @default those of `SlowReaders`
@@ -69,14 +78,13 @@ export async function createApp(
     // The server answers these by itself; the framework's own answer would come on top.
     clientErrorHandler: () => {},
     routerOptions: { maxParamLength: 4096 },
+    schemaController: { compilersFactory: COMPILERS },
     logger: false,
     frameworkErrors: (error, request, reply) => {
       reply.hijack()
       sendProblem(request.raw, reply.raw, frameworkProblem(error))
     },
   })
-  app.setValidatorCompiler(validatorCompiler)
-  app.setSerializerCompiler(serializerCompiler)
   readJsonBodies(app)
   answerFailures(app, service)
   rememberRoutes(app)

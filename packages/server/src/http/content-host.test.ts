@@ -3,7 +3,8 @@ import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { rawRequest } from '../testing/running/raw-request.ts'
 import { type RunningService, runService } from '../testing/running/running-service.ts'
-import { contentHostCheck, isSameSite } from './content-host.ts'
+import { contentHostCheck } from './content-host.ts'
+import { isSameSite } from './same-site.ts'
 
 const BYTES = Buffer.from('shown to everybody')
 const CID = sha256Hex(BYTES)

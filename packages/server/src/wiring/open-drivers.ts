@@ -7,6 +7,7 @@ import { openFsBlobStore } from '../blobs/drivers/fs/fs-blob-store.ts'
 import type { Chain } from '../chain/chain.ts'
 import { type Config, type RemoteProverSetting, tokenKeyMaterial } from '../config/config.ts'
 import { describeDatabase, describeStorage } from '../config/describe.ts'
+import type { Mailer } from '../mail/mailer.ts'
 import { type LocalProverOptions, openLocalProver } from '../proving/drivers/local/local-prover.ts'
 import { LevelCache } from '../proving/level-cache.ts'
 import type { Prover } from '../proving/prover.ts'
@@ -233,6 +234,13 @@ export async function openChain({ chain }: Config): Promise<Chain | undefined> {
       privateKey: marketplace.privateKey.reveal() as `0x${string}`,
     }),
   })
+}
+
+/** Sends login codes. @returns undefined where nobody signs up by email. */
+export async function openMailer({ signup, mail }: Config): Promise<Mailer | undefined> {
+  if (signup !== 'email' || mail === undefined) return undefined
+  const { openSmtpMailer } = await import('../mail/drivers/smtp/smtp-mailer.ts')
+  return openSmtpMailer(mail)
 }
 
 /** Where the local prover finds what uploads have learned of the trees of pieces. */
