@@ -79,7 +79,7 @@ async function startFilled(run: BenchRun, dataDir: string): Promise<RunningServe
   try {
     const input: SmallUploadInput = {
       port: portOf(receiving),
-      token: await signUp(receiving),
+      tokens: [await signUp(receiving)],
       connections: UPLOADS_AT_ONCE,
       seconds: FILL_SECONDS,
       sizeBytes: SIZE_BYTES,
