@@ -1,6 +1,5 @@
 import { parentPort } from 'node:worker_threads'
 import { measuredResult } from '../budget/measured.ts'
-import { collectWhenQuiet } from '../memory/collect-when-quiet.ts'
 import type { HashAnswer, HashCall, HashReply } from './hash-calls.ts'
 import { type BodyStreams, openStreams } from './hash-streams.ts'
 import { sha256HashingWith } from './sha256-hashing.ts'
@@ -9,7 +8,6 @@ import { sha256HashingWith } from './sha256-hashing.ts'
 if (parentPort === null) throw new TypeError('stream-worker.ts runs as a worker')
 type Answer = Omit<HashAnswer, 'processorMs'>
 const parent = parentPort
-collectWhenQuiet()
 const bodies = new Map<number, BodyStreams>()
 const DONE: Answer = {}
 

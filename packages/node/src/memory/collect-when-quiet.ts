@@ -17,7 +17,7 @@ export interface CollectWhenQuietOptions {
  * Collects the garbage of this thread when it has nothing to do. V8 collects only when a thread allocates, so an idle one keeps
  * what its start or the last burst of requests left.
  *
- * Call it once in each thread that lives for long. It does not keep the process alive, and collects again only after the heap has grown.
+ * To be called once in a thread. It does not keep the process alive, and collects again only after the heap has grown.
  *
  * @returns what ends it.
  */

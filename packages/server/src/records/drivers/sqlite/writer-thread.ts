@@ -1,5 +1,4 @@
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads'
-import { collectWhenQuiet } from '@lade/node/memory/collect-when-quiet'
 import { createCheckpointer } from './checkpointer.ts'
 import { diagnosedFailure, reserveCommitter } from './commit-with-reserve.ts'
 import { openConnection } from './connection.ts'
@@ -23,7 +22,6 @@ import {
 /** The thread that owns the writing connection, so that waiting for the disk never stops the event loop. */
 if (parentPort === null) throw new TypeError('writer-thread.ts runs as a worker')
 const parent: MessagePort = parentPort
-collectWhenQuiet()
 
 /** About as many writes share a commit at most; more wait for the next one. */
 const MAX_GROUP = 512
