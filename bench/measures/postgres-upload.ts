@@ -1,20 +1,17 @@
 import { type Postgres, startPostgres } from '../../services/postgres.ts'
 import type { InsertRowsInput, InsertRowsResult } from '../bare/insert-rows.ts'
 import { type BenchRun, withScratchDir } from '../bench-run.ts'
-import { watchCores } from '../busy-cores.ts'
-import type { SmallUploadInput, SmallUploadResult } from '../load/small-upload.ts'
-import { readPeakMemoryBytes } from '../process-usage.ts'
 import { takeRounds } from '../rounds.ts'
 import type { Row, Sample, Variant } from '../sample.ts'
-import { portOf, signUp, startLade } from '../servers/lade.ts'
+import { signUp, startLade } from '../servers/lade.ts'
+import { sampleLoad } from './sample-load.ts'
+import { sendSmallUploads } from './send-small-uploads.ts'
 
 const CONNECTIONS = 32
 const PRINCIPALS = 16
 const SIZE_BYTES = 4096
 const WARM_UP_SECONDS = 2
-const MAX_BODIES_PER_SECOND = 20_000
 const TIMEOUT_MS = 180_000
-const LOAD = new URL('../load/small-upload.ts', import.meta.url)
 const BARE = new URL('../bare/insert-rows.ts', import.meta.url)
 
 /**
@@ -52,22 +49,10 @@ function ladeVariant(run: BenchRun, postgres: Postgres): Variant {
           try {
             const names = Array.from({ length: PRINCIPALS }, (_, index) => `bench-${index}`)
             const tokens = await Promise.all(names.map((name) => signUp(server, name)))
-            const upload = (seed: number, seconds: number): Promise<SmallUploadResult> => {
-              const input: SmallUploadInput = {
-                port: portOf(server),
-                tokens,
-                connections: CONNECTIONS,
-                seconds,
-                sizeBytes: SIZE_BYTES,
-                seed,
-                maxBodies: seconds * MAX_BODIES_PER_SECOND,
-              }
-              return run.processes.runScript(LOAD, input, TIMEOUT_MS)
-            }
+            const upload = (seed: number, seconds: number) =>
+              sendSmallUploads(run, server, { tokens, connections: CONNECTIONS, seconds, sizeBytes: SIZE_BYTES, seed })
             await upload(1, WARM_UP_SECONDS)
-            const { load, busyCores } = await watchCores(server.pid, () => upload(2, run.options.seconds))
-            const peakMemoryBytes = readPeakMemoryBytes(server.pid)
-            return { value: load.completed / load.seconds, latencyMs: load.latencyMs, busyCores, peakMemoryBytes }
+            return (await sampleLoad(server, () => upload(2, run.options.seconds))).sample
           } finally {
             await server.stop()
           }

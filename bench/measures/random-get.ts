@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { type BenchRun, withScratchDir } from '../bench-run.ts'
-import { watchCores } from '../busy-cores.ts'
-import type { SmallUploadInput, SmallUploadResult } from '../load/small-upload.ts'
-import { readPeakMemoryBytes } from '../process-usage.ts'
 import { takeRounds } from '../rounds.ts'
 import type { RunningServer } from '../running-processes.ts'
 import type { Row, Variant } from '../sample.ts'
-import { portOf, signUp, startLade } from '../servers/lade.ts'
+import { signUp, startLade } from '../servers/lade.ts'
 import { seededBytes, stamp } from '../stamped-body.ts'
+import { sampleLoad } from './sample-load.ts'
+import { sendSmallUploads } from './send-small-uploads.ts'
 import { CONNECTIONS, loadByWrk } from './small-get.ts'
 
 const OBJECTS = 100_000
@@ -18,7 +17,6 @@ const SEED = 6
 const WARM_UP_SECONDS = 1
 const UPLOADS_AT_ONCE = 32
 const FILL_SECONDS = 300
-const LOAD = new URL('../load/small-upload.ts', import.meta.url)
 
 /**
  * Small GETs per second of 100,000 objects, more than Lade keeps in its memory, against the same of 1000 of them. Each object comes once before
@@ -65,9 +63,7 @@ async function variantOf(run: BenchRun, server: RunningServer, { name, paths, fi
     name,
     async takeSample() {
       await load(WARM_UP_SECONDS)
-      const { load: result, busyCores } = await watchCores(server.pid, () => load(run.options.seconds))
-      const { completed, seconds, latencyMs } = result
-      return { value: completed / seconds, latencyMs, busyCores, peakMemoryBytes: readPeakMemoryBytes(server.pid) }
+      return (await sampleLoad(server, () => load(run.options.seconds))).sample
     },
   }
 }
@@ -77,16 +73,14 @@ async function startFilled(run: BenchRun, dataDir: string): Promise<RunningServe
   await mkdir(dataDir)
   const receiving = await startLade(run, dataDir)
   try {
-    const input: SmallUploadInput = {
-      port: portOf(receiving),
+    const { completed } = await sendSmallUploads(run, receiving, {
       tokens: [await signUp(receiving)],
       connections: UPLOADS_AT_ONCE,
       seconds: FILL_SECONDS,
       sizeBytes: SIZE_BYTES,
       seed: SEED,
       maxBodies: OBJECTS,
-    }
-    const { completed }: SmallUploadResult = await run.processes.runScript(LOAD, input, (FILL_SECONDS + 30) * 1000)
+    })
     if (completed !== OBJECTS) throw new Error(`${completed} of ${OBJECTS} objects were uploaded`)
   } finally {
     await receiving.stop()

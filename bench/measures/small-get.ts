@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { type BenchRun, withScratchDir } from '../bench-run.ts'
-import { watchCores } from '../busy-cores.ts'
 import type { LoadResult } from '../load/connections.ts'
 import type { SmallGetInput } from '../load/small-get.ts'
-import { readMachineBusySeconds, readPeakMemoryBytes } from '../process-usage.ts'
+import { readMachineBusySeconds } from '../process-usage.ts'
 import { takeRounds } from '../rounds.ts'
 import { nodeScript, type RunningServer } from '../running-processes.ts'
 import type { Row, Variant } from '../sample.ts'
 import { portOf, signUp, startLade } from '../servers/lade.ts'
 import { startNginx } from '../servers/nginx.ts'
 import { seededBytes, stamp } from '../stamped-body.ts'
+import { sampleLoad } from './sample-load.ts'
 import { readWrkReport } from './wrk-report.ts'
 
 export const CONNECTIONS = 64
@@ -71,9 +71,7 @@ async function measureRow(
       name,
       async takeSample() {
         await load(WARM_UP_SECONDS)
-        const { load: result, busyCores } = await watchCores(server.pid, () => load(run.options.seconds))
-        const { completed, seconds, latencyMs } = result
-        return { value: completed / seconds, latencyMs, busyCores, peakMemoryBytes: readPeakMemoryBytes(server.pid) }
+        return (await sampleLoad(server, () => load(run.options.seconds))).sample
       },
     }
   })

@@ -1,24 +1,20 @@
 import { createHash } from 'node:crypto'
 import type { FilePerObjectInput, FilePerObjectResult } from '../bare/file-per-object.ts'
 import { type BenchRun, withScratchDir } from '../bench-run.ts'
-import { watchCores } from '../busy-cores.ts'
-import type { SmallUploadInput, SmallUploadResult } from '../load/small-upload.ts'
-import { readPeakMemoryBytes } from '../process-usage.ts'
 import { takeRounds } from '../rounds.ts'
 import { nodeScript, type RunningServer } from '../running-processes.ts'
 import type { Row, Sample, Variant } from '../sample.ts'
-import { portOf, signUp, startLade } from '../servers/lade.ts'
+import { signUp, startLade } from '../servers/lade.ts'
 import { warmMemory } from '../warm-memory.ts'
+import { sampleLoad } from './sample-load.ts'
+import { sendSmallUploads } from './send-small-uploads.ts'
 
 const CONNECTIONS = 32
 const SIZE_BYTES = 4096
 const WARM_UP_SECONDS = 1
-/** Far more than any server here stores, so that a sample never runs out of bodies. */
-const MAX_BODIES_PER_SECOND = 40_000
 /** About what a fast sample writes. */
 const WARMED_BYTES = 512 * 1024 * 1024
 const TIMEOUT_MS = 180_000
-const LOAD = new URL('../load/small-upload.ts', import.meta.url)
 const BARE = new URL('../bare/file-per-object.ts', import.meta.url)
 const BARE_HTTP = new URL('../bare/file-per-object-http.ts', import.meta.url)
 
@@ -68,24 +64,14 @@ export async function measureSmallUpload(run: BenchRun): Promise<Row[]> {
 }
 
 async function sampleServer(run: BenchRun, server: RunningServer, token?: string): Promise<Sample> {
-  const upload = (seed: number, seconds: number): Promise<SmallUploadResult> => {
-    const input: SmallUploadInput = {
-      port: portOf(server),
-      ...(token === undefined ? {} : { tokens: [token] }),
-      connections: CONNECTIONS,
-      seconds,
-      sizeBytes: SIZE_BYTES,
-      seed,
-      maxBodies: seconds * MAX_BODIES_PER_SECOND,
-    }
-    return run.processes.runScript(LOAD, input, TIMEOUT_MS)
-  }
+  const tokens = token === undefined ? [] : [token]
+  const upload = (seed: number, seconds: number) =>
+    sendSmallUploads(run, server, { tokens, connections: CONNECTIONS, seconds, sizeBytes: SIZE_BYTES, seed })
   await upload(1, WARM_UP_SECONDS)
   await warmMemory(run, WARMED_BYTES)
-  const { load, busyCores } = await watchCores(server.pid, () => upload(2, run.options.seconds))
-  const peakMemoryBytes = readPeakMemoryBytes(server.pid)
+  const { load, sample } = await sampleLoad(server, () => upload(2, run.options.seconds))
   if (token !== undefined) for (const cid of load.sentCids) await checkStored(server, cid)
-  return { value: load.completed / load.seconds, peakMemoryBytes, latencyMs: load.latencyMs, busyCores }
+  return sample
 }
 
 /** A server that answers 200 and stores nothing would win: look. */
