@@ -5,6 +5,11 @@ import type { Content } from './content.ts'
 /** Of the hexadecimal ids, the quarter whose bytes are uploaded without their length. */
 const CHUNKED_BELOW = '4'
 
+/** True for content that a ledger uploads with its length. */
+export function isDeclared({ cid }: Content): boolean {
+  return cid >= CHUNKED_BELOW
+}
+
 /**
  * What the caller knows about one upload. `unknown` is an upload whose answer never came, or a 5xx that came while the
  * service was being broken: it may have happened or not.
@@ -85,7 +90,7 @@ export class Ledger {
   /** Uploads the content of `staging` once more, and notes what the caller was told. */
   async again(origin: URL, staging: Staging, agent?: Agent): Promise<Answer | undefined> {
     const { caller, content } = staging
-    const door = content.cid < CHUNKED_BELOW ? 'chunked' : 'declared'
+    const door = isDeclared(content) ? 'declared' : 'chunked'
     const answer = await orUndefined(upload(origin, caller, content, { door, ...(agent !== undefined && { agent }) }))
     if (answer !== undefined) staging.status = answer.status
     if (answer?.status === 200) staging.outcome = 'ack'
