@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { type Lade, startLade } from '@lade/server'
 import { readConfig } from '@lade/server/config'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -132,6 +133,48 @@ describe('a log that does not hold what was acknowledged', () => {
       expect(objects().filter((name) => name.length === 67)).toEqual(before.filter((name) => name.length === 67))
     },
   )
+
+  test('ends between the claim of an object and its file: the object is kept as an orphan', async () => {
+    let cid = ''
+    await killedAfter(async (service) => {
+      cid = await upload(service, 'large', 70_000)
+      await noted(2)
+    })
+    cutWhere(() => {
+      const records = new DatabaseSync(database())
+      try {
+        return records.prepare('SELECT 1 FROM reservations WHERE claimed_sha256 = ?').get(cid) !== undefined
+      } finally {
+        records.close()
+      }
+    })
+    expect(await doctor('--adopt', '--yes')).toMatchObject({ exitCode: 0, stderr: '' })
+    const kept = objects().filter((name) => name.length === 67)
+    expect(kept).toHaveLength(1)
+    expect(await statusOf(await start(), cid)).toBe(404)
+    await stop()
+    // A start has recovered what the killed one left.
+    expect(objects().filter((name) => name.length === 67)).toEqual(kept)
+    const again = await start()
+    expect(await statusOf(again, await upload(again, 'large', 70_000))).toBe(200)
+  })
+
+  /** Cuts the log off behind its last transaction with which `isWanted` holds. */
+  function cutWhere(isWanted: () => boolean): void {
+    const [whole, main] = [readFileSync(log()), readFileSync(database())]
+    for (let end = whole.length; end > 32; end -= FRAME_BYTES) {
+      // What reads a log may write to the database.
+      for (const name of readdirSync(dataDir)) if (name.startsWith('lade.db')) rmSync(join(dataDir, name))
+      writeFileSync(database(), main)
+      writeFileSync(log(), whole.subarray(0, end))
+      const isCommit = whole.readUInt32BE(end - FRAME_BYTES + 4) !== 0
+      if (!isCommit || !isWanted()) continue
+      writeFileSync(database(), main)
+      writeFileSync(log(), whole.subarray(0, end))
+      return
+    }
+    throw new Error('The log has no such transaction.')
+  }
 
   test('is whole after a kill: the service starts and has lost nothing', async () => {
     let cid = ''

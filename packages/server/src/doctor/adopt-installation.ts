@@ -15,7 +15,7 @@ import { POSTGRES_MIGRATIONS } from '../records/migrations/postgres.ts'
 import { SQLITE_MIGRATIONS } from '../records/migrations/sqlite.ts'
 import type { InventoryRecords, RecordStore } from '../records/record-store.ts'
 import { MoveRefused } from '../storage-move/move-refused.ts'
-import { allowOrphans } from '../upkeep/orphans.ts'
+import { allowOrphans, orphanDueAt } from '../upkeep/orphans.ts'
 import { hasStore, isDatabaseMissing, placesOf } from '../wiring/join-objects.ts'
 import { closeAll, openBlobs, openRecords } from '../wiring/open-drivers.ts'
 import { readDatabaseFacts } from '../wiring/probes.ts'
@@ -92,8 +92,8 @@ export interface Adoption {
 }
 
 /**
- * Makes the records and the objects of a configuration one installation, whatever they were before. Nothing is removed: objects that the
- * records do not know are orphans from then on. No instance may run on the records.
+ * Makes the records and the objects of a configuration one installation, whatever they were before. Nothing is removed: objects that no
+ * file needs are orphans from then on. No instance may run on the records.
  *
  * @throws {MoveRefused} when an instance lives, or there is no storage.
  * @throws {StartError} when the records or the objects cannot be opened.
@@ -132,6 +132,10 @@ export async function adoptInstallation(config: Config, options: AdoptOptions): 
     opened ??= await openRecordsForMove()
     store ??= await openStoreForMove()
     await opened.requireNobody()
+    const { inventory: kept } = opened.records
+    // Before anything can start: a start returns reservations, and removes what they had claimed.
+    await kept.keepAsOrphans({ now: now().getTime(), dueAt: orphanDueAt(now().getTime(), config.orphanDays) })
+    await allowOrphans(kept, stock.unknown)
     const id = randomUUID()
     await renewInstallation({ installation: opened.records.installation, store, id })
     const subject = `installation:${id}`
@@ -141,7 +145,6 @@ export async function adoptInstallation(config: Config, options: AdoptOptions): 
       action: 'installation.adopted',
       subject,
     })
-    await allowOrphans(opened.records.inventory, stock.unknown)
     return { outcome: 'adopted', ...dropped }
   } finally {
     await closeAll(closers)

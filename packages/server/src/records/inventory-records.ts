@@ -36,6 +36,11 @@ export interface InventoryRecords {
   planOrphan(request: BlobName & { readonly now: number; readonly dueAt: number }): Promise<boolean>
   /** Calls off the removal of all orphans. */
   letOrphansBe(): Promise<void>
+  /**
+   * Makes orphans of what uploads had claimed and of what was to be removed, all due at `dueAt`: of an older copy of the records nobody
+   * knows whether these bytes were acknowledged later. No instance may live.
+   */
+  keepAsOrphans(request: { readonly now: number; readonly dueAt: number }): Promise<void>
   /** How many orphans wait for their removal. */
   orphans(): Promise<number>
   /** How far a job that goes on and on has got, in its own words; undefined at first. */

@@ -47,8 +47,7 @@ export function createOrphanPolicy({ inventory, days, now, log }: OrphanPolicyDe
 
     async meet({ sha256, put }) {
       if (mark.stoppedAt !== undefined) return (await inventory.known([sha256])).length === 0
-      const dueAt = days === 0 ? Number.MAX_SAFE_INTEGER : now() + days * DAY_MS
-      return inventory.planOrphan({ sha256, put, now: now(), dueAt })
+      return inventory.planOrphan({ sha256, put, now: now(), dueAt: orphanDueAt(now(), days) })
     },
 
     async judge({ blobs, orphans }) {
@@ -63,6 +62,11 @@ export function createOrphanPolicy({ inventory, days, now, log }: OrphanPolicyDe
       )
     },
   }
+}
+
+/** When an orphan that is met now is removed. @param days - for how long it is kept; 0 for good. */
+export function orphanDueAt(now: number, days: number): number {
+  return days === 0 ? Number.MAX_SAFE_INTEGER : now + days * DAY_MS
 }
 
 /** True while orphans are counted and not removed. */

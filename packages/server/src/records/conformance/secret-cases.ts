@@ -77,6 +77,24 @@ export function inventoryCases({ it }: Cases): void {
     expect(left.map(({ sha256 }) => sha256)).toEqual([digestOf('removed')])
   })
 
+  it('keeps as orphans what uploads had claimed and what was to be removed', async (store) => {
+    const { inventory, discards, instances } = store
+    await stage(store, upload({ content: 'needed' }))
+    await stageAndRemove(store, upload({ content: 'being removed', capBytes: 1e6 }))
+    const claimed = upload({ content: 'on its way', capBytes: 1e6 })
+    const reservationId = await reserve(store, claimed)
+    await store.quotas.claim({ reservationId, key: claimed.key, sha256: digestOf('on its way'), put: '' })
+    const known = ['being removed', 'on its way'].map(digestOf)
+    expect(await discards.begin({ sha256: known[0] ?? '', put: '', instanceId: 'instance-a', now: NOW })).toBe(true)
+    await inventory.keepAsOrphans({ now: NOW, dueAt: NOW + 5 })
+    await instances.deregister({ instanceId: 'instance-a', now: NOW })
+    const due = async (now: number) => digests(await discards.pending({ instanceId: 'b', limit: 10, now })).toSorted()
+    expect(await due(NOW + 4)).toEqual([])
+    expect(await due(NOW + 5)).toEqual(known.toSorted())
+    expect(await inventory.orphans()).toBe(2)
+    expect(await inventory.known(known)).toEqual(known)
+  })
+
   it('knows bytes that a file, an upload under way or a planned removal has, and no others', async (store) => {
     await stage(store, upload({ content: 'needed' }))
     await stageAndRemove(store, upload({ content: 'being removed', capBytes: 1e6 }))

@@ -41,6 +41,16 @@ export function prepareDiscardWrites(db: Sql) {
     `INSERT INTO discards (sha256, put, created_at, due_at, is_orphan) VALUES (?, ?, ?, ?, 1)
      ON CONFLICT (sha256, put) DO NOTHING`,
   )
+  const postponeAll = db.prepare<[number]>('UPDATE discards SET is_orphan = 1, instance = NULL, due_at = ?')
+  const insertClaimed = db.prepare<[{ now: number; dueAt: number }]>(
+    `INSERT INTO discards (sha256, put, created_at, due_at, is_orphan)
+     SELECT DISTINCT claimed_sha256, claimed_put, CAST(:now AS BIGINT), CAST(:dueAt AS BIGINT), 1 FROM reservations
+     WHERE claimed_sha256 IS NOT NULL
+     ON CONFLICT (sha256, put) DO NOTHING`,
+  )
+  const dropClaims = db.prepare<[]>(
+    "UPDATE reservations SET claimed_sha256 = NULL, claimed_put = '' WHERE claimed_sha256 IS NOT NULL",
+  )
   const dropOrphans = db.prepare<[]>('DELETE FROM discards WHERE is_orphan = 1 AND instance IS NULL')
   const drop = db.prepare<[string, string]>('DELETE FROM discards WHERE sha256 = ? AND put = ?')
   const dropOwn = db.prepare<[string, string, string]>(
@@ -75,6 +85,13 @@ export function prepareDiscardWrites(db: Sql) {
     /** Calls off the removal of all orphans that nobody has begun to remove. */
     *letOrphansBe(): Steps<void> {
       yield* dropOrphans.run()
+    },
+
+    /** Postpones all removals, and has what uploads had claimed wait with them. `begin` drops those that an object needs. */
+    *keepAsOrphans({ now, dueAt }: Required<DiscardTimes>): Steps<void> {
+      yield* postponeAll.run(dueAt)
+      yield* insertClaimed.run({ now, dueAt })
+      yield* dropClaims.run()
     },
 
     /** Plans the removal of what an object has in the blob store, since it will be read from another put. */

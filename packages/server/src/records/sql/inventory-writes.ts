@@ -1,7 +1,7 @@
 import type { NewAuditEntry } from '../audit-log-records.ts'
 import type { BlobName } from '../inventory-records.ts'
 import type { AuditLogWrites } from './audit-log-writes.ts'
-import type { DiscardWrites } from './discard-writes.ts'
+import type { DiscardTimes, DiscardWrites } from './discard-writes.ts'
 import type { Sql, Steps } from './sql.ts'
 
 /** Of blobs that are looked through. Each function runs inside the caller's transaction. */
@@ -42,5 +42,7 @@ export function prepareInventoryWrites(db: Sql, discards: DiscardWrites, audit: 
     },
 
     letOrphansBe: (_: undefined): Steps<void> => discards.letOrphansBe(),
+
+    keepAsOrphans: (times: Required<DiscardTimes>): Steps<void> => discards.keepAsOrphans(times),
   }
 }

@@ -191,6 +191,7 @@ export function recordsOver(engine: SqlEngine, own: RecordsOfEngine): RecordStor
       known: (digests) => read('inventory.known', digests),
       planOrphan: (request) => write('inventory.planOrphan', request),
       letOrphansBe: () => write('inventory.letOrphansBe', undefined),
+      keepAsOrphans: (request) => write('inventory.keepAsOrphans', request),
       orphans: () => read('inventory.orphans', undefined),
       puts: (sha256) => read('inventory.puts', sha256),
       usePut: (request) => write('inventory.usePut', request),

@@ -156,6 +156,7 @@ export function prepareWrites(db: Sql) {
     'installation.replace': installation.replace,
     'inventory.planOrphan': inventory.planOrphan,
     'inventory.letOrphansBe': inventory.letOrphansBe,
+    'inventory.keepAsOrphans': inventory.keepAsOrphans,
     'inventory.usePut': inventory.usePut,
     'inventory.forgetPuts': inventory.forgetPuts,
     'inventory.setMark': inventory.setMark,

@@ -89,6 +89,7 @@ const QUEUE_NAMES: QueueNames = {
   'installation.replace': () => 'installation',
   'inventory.planOrphan': null,
   'inventory.letOrphansBe': upkeep,
+  'inventory.keepAsOrphans': upkeep,
   'inventory.usePut': null,
   'inventory.forgetPuts': null,
   'inventory.setMark': null,
