@@ -31,6 +31,7 @@ export const LONG_TESTS: readonly string[] = [
   'packages/server/src/placement/moving-copies.test.ts',
   'packages/server/src/placement/placement-crash.test.ts',
   'packages/server/src/records/drivers/sqlite/placement-model.test.ts',
+  'packages/server/src/records/drivers/sqlite/generation.conformance.test.ts',
   'packages/server/src/records/drivers/sqlite/year-of-files.test.ts',
   'packages/server/src/onchain-deals/proposer-model.test.ts',
   'packages/server/src/uploads/compose-by-reading.test.ts',

@@ -214,7 +214,10 @@ export interface RecordStore {
   underLease(fence: () => Fence | undefined): RecordStore
   /** What the disk of the records allows; absent where they have none of their own. */
   readonly disk?: RecordsDisk
-  /** A number that differs after any committed change, cheap enough to ask for at every request; absent where there is none. */
+  /**
+   * A number that differs after any committed change by which `files.serving` may find a file otherwise that it found before, or no more.
+   * Files of new bytes change it not. Cheap enough to ask for at every request; absent where there is none.
+   */
   readonly generation?: () => number
   /** The clock of the database, in epoch milliseconds, for stores that several machines share; absent where there is none. */
   readonly time?: () => Promise<number>

@@ -920,4 +920,68 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
     UPDATE copy_counts SET count = count - 1 WHERE prover = OLD.prover AND state = OLD.state AND shard = OLD.piece % 64;
   END;
   `,
+  `
+  -- The mark serving counts the changes by which a file that was found under a key may be found otherwise, or no more. Responses are kept
+  -- in memory until it differs. A file of new bytes is none of them: all that can lead to it is newer than what was found before.
+  CREATE TRIGGER serving_changed_by_file AFTER INSERT ON files
+  WHEN NEW.object < (SELECT MAX(id) FROM objects)
+    OR EXISTS (SELECT 1 FROM files WHERE object = NEW.object AND sequence <> NEW.sequence)
+    OR EXISTS (SELECT 1 FROM members WHERE object = NEW.object)
+    OR EXISTS (SELECT 1 FROM objects JOIN blocks ON multihash = unhex('1220' || sha256) WHERE id = NEW.object) BEGIN
+    INSERT INTO marks (name, value) VALUES ('serving', '1')
+      ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
+  END;
+  CREATE TRIGGER serving_changed_by_change AFTER UPDATE ON files WHEN OLD.ended_at IS NULL OR NEW.ended_at IS NULL BEGIN
+    INSERT INTO marks (name, value) VALUES ('serving', '1')
+      ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
+  END;
+  CREATE TRIGGER serving_changed_by_deletion AFTER DELETE ON files WHEN OLD.ended_at IS NULL BEGIN
+    INSERT INTO marks (name, value) VALUES ('serving', '1')
+      ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
+  END;
+  CREATE TRIGGER serving_changed_by_object AFTER UPDATE OF sha256, place, inline, inline_v1, piece_root ON objects BEGIN
+    INSERT INTO marks (name, value) VALUES ('serving', '1')
+      ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
+  END;
+  CREATE TRIGGER serving_changed_by_aliases_insert AFTER INSERT ON aliases BEGIN
+    INSERT INTO marks (name, value) VALUES ('serving', '1')
+      ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
+  END;
+  CREATE TRIGGER serving_changed_by_aliases_update AFTER UPDATE ON aliases BEGIN
+    INSERT INTO marks (name, value) VALUES ('serving', '1')
+      ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
+  END;
+  CREATE TRIGGER serving_changed_by_aliases_delete AFTER DELETE ON aliases BEGIN
+    INSERT INTO marks (name, value) VALUES ('serving', '1')
+      ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
+  END;
+  CREATE TRIGGER serving_changed_by_names_update AFTER UPDATE ON names BEGIN
+    INSERT INTO marks (name, value) VALUES ('serving', '1')
+      ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
+  END;
+  CREATE TRIGGER serving_changed_by_names_delete AFTER DELETE ON names BEGIN
+    INSERT INTO marks (name, value) VALUES ('serving', '1')
+      ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
+  END;
+  CREATE TRIGGER serving_changed_by_members_insert AFTER INSERT ON members BEGIN
+    INSERT INTO marks (name, value) VALUES ('serving', '1')
+      ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
+  END;
+  CREATE TRIGGER serving_changed_by_members_delete AFTER DELETE ON members BEGIN
+    INSERT INTO marks (name, value) VALUES ('serving', '1')
+      ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
+  END;
+  CREATE TRIGGER serving_changed_by_dags_update AFTER UPDATE ON dags BEGIN
+    INSERT INTO marks (name, value) VALUES ('serving', '1')
+      ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
+  END;
+  CREATE TRIGGER serving_changed_by_dags_delete AFTER DELETE ON dags BEGIN
+    INSERT INTO marks (name, value) VALUES ('serving', '1')
+      ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
+  END;
+  CREATE TRIGGER serving_changed_by_piece_name AFTER INSERT ON names WHEN substr(NEW.name, 1, 9) = 'piece-v1:' BEGIN
+    INSERT INTO marks (name, value) VALUES ('serving', '1')
+      ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
+  END;
+  `,
 ]

@@ -64,6 +64,7 @@ export async function openImmutable(file: string): Promise<ReadingDatabase> {
     sql: immutableSql(database),
     inSnapshot: (run) => run(),
     dataVersion: () => 0,
+    servingChanges: () => 0,
     isOutdated: () => stateOf(file) !== seen,
     close: () => database.close(),
     abandon: () => {},

@@ -9,6 +9,8 @@ export interface ReadingDatabase {
   inSnapshot<Value>(run: () => Value): Value
   /** Differs after any change that somebody else committed. */
   dataVersion(): number
+  /** How many changes there were of what is found under a key. */
+  servingChanges(): number
   /** True when it no longer shows what is on the disk, and is to be opened again. */
   isOutdated(): boolean
   close(): void
@@ -19,10 +21,12 @@ export interface ReadingDatabase {
 /** Reads on a connection of SQLite, which sees every change. */
 export function readingOn(connection: Connection): ReadingDatabase {
   const dataVersion = connection.prepare<[], number>('PRAGMA data_version').pluck()
+  const changes = connection.prepare<[], string>("SELECT value FROM marks WHERE name = 'serving'").pluck()
   return {
     sql: sqliteSql(connection),
     inSnapshot: (run) => connection.transaction(run)(),
     dataVersion: () => dataVersion.get() ?? 0,
+    servingChanges: () => Number(changes.get() ?? 0),
     isOutdated: () => false,
     close: () => void connection.close(),
     abandon: () => leaveOpen(connection),

@@ -18,7 +18,6 @@ const LOOK_MS = 2000
 const READ_FAILURE_MS = 10_000
 /** Generations of one opening stay below this. */
 const GENERATIONS = 2 ** 32
-
 export interface RecordsAccessOptions {
   readonly file: string
   readonly maxSizeBytes?: number | undefined
@@ -48,6 +47,9 @@ export class RecordsAccess {
   /** Resolves when no writer has the file open that was given up. */
   #retired: Promise<void> = Promise.resolve()
   #openings = 0
+  #generation = 0
+  /** The data version that `#generation` is of; undefined when there is none yet of this opening. */
+  #seenVersion: number | undefined
   #readFailedAt: number | undefined
   #looking: Promise<void> | undefined
   #reopening: Promise<void> | undefined
@@ -85,9 +87,14 @@ export class RecordsAccess {
     return this.#reserve?.sizeBytes()
   }
 
-  /** Grows or shrinks with every change. */
+  /** Differs after every change of what is found under a key. The database is asked for it when something was committed. */
   get generation(): number {
-    return this.#openings * GENERATIONS + this.#database.dataVersion()
+    const version = this.#database.dataVersion()
+    if (version !== this.#seenVersion) {
+      this.#seenVersion = version
+      this.#generation = this.#openings * GENERATIONS + this.#database.servingChanges()
+    }
+    return this.#generation
   }
 
   /** Runs `hook` before writing begins again; while it fails, writing does not. */
@@ -208,6 +215,7 @@ export class RecordsAccess {
 
   #use(database: ReadingDatabase): void {
     this.#openings += 1
+    this.#seenVersion = undefined
     this.#database = database
     this.#reads = prepareReads(database.sql)
   }
