@@ -61,6 +61,10 @@ export function openMemoryInventory(): MemoryInventory {
     async letOrphansBe() {
       orphans.clear()
     },
+    async keepAsOrphans({ dueAt }) {
+      for (const sha256 of [...orphans.keys(), ...claimed]) orphans.set(sha256, dueAt)
+      claimed.clear()
+    },
     orphans: async () => orphans.size,
     mark: async (name) => marks.get(name),
     async setMark({ name, value }) {
