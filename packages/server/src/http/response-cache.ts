@@ -43,8 +43,8 @@ const VARYING = [
 ]
 
 /**
- * Whole answers for small public files, by request target: what a plain `GET /p/{cid}` costs when nothing was written
- * since the last one. Any change of the records, by any process, makes every answer stale at once, so nothing that was
+ * Whole answers for small public files, by request target: what a plain `GET /p/{cid}` costs when nothing that is served has changed
+ * since the last one. Any such change of the records, by any process, makes every answer stale at once, so nothing that was
  * removed or has expired is served from here.
  */
 export class ResponseCache {
