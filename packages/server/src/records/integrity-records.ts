@@ -21,6 +21,14 @@ export interface InlineObject {
   readonly bytes: Uint8Array
 }
 
+/** Some objects in the order of their digests. */
+export interface InlinePage {
+  /** Those whose bytes are in the records. */
+  readonly objects: readonly InlineObject[]
+  /** The digest of the last object that was looked at; undefined when there is none. */
+  readonly last: string | undefined
+}
+
 /** A blob without recorded digests of its chunks. */
 export interface BlobWithoutChunks {
   /** The number of its object. */
@@ -48,8 +56,11 @@ export interface IntegrityRecords {
   /** Blobs of more than one chunk whose digests are not recorded, in the order of their objects, behind the number `afterObject`. */
   withoutChunks(request: { afterObject: number; limit: number }): Promise<readonly BlobWithoutChunks[]>
   withoutChunksCount(): Promise<number>
-  /** Objects whose bytes are in the records, in ascending order of digest from the first greater than `after`. */
-  inlineObjects(request: { after: string; limit: number }): Promise<readonly InlineObject[]>
+  /**
+   * Looks at `limit` objects in ascending order of digest, from the first greater than `after` to the last less than `before`, for those
+   * whose bytes are in the records.
+   */
+  inlineObjects(request: { after: string; before: string; limit: number }): Promise<InlinePage>
   /** Remembers an object as damaged; what was noticed first stays. Does nothing for an object without bytes. */
   setDamaged(request: { object: ObjectHandle; kind: DamageKind; now: number }): Promise<void>
   /** Forgets the damage of an object whose bytes were seen to be right. A commit of verified bytes does that by itself. */

@@ -88,6 +88,7 @@ export type {
   DamagedObject,
   DamageKind,
   InlineObject,
+  InlinePage,
   IntegrityRecords,
   SealPlace,
 } from './integrity-records.ts'

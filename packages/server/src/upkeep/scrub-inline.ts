@@ -1,15 +1,16 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import type { InlineObject, IntegrityRecords } from '../records/record-store.ts'
 import type { DamageControl } from './damage.ts'
 import type { ScrubCounters } from './scrub-mark.ts'
 
-/** Files that are read from the records at a time. */
+/** Objects that are looked at at a time. */
 const PAGE = 64
 
 export interface ScrubInlineDeps {
   readonly integrity: Pick<IntegrityRecords, 'inlineObjects' | 'damageOf' | 'clearDamaged'>
   readonly damage: Pick<DamageControl, 'reportInline'>
-  /** Called after so many bytes were read; what it waits for holds the walk up, and what it throws ends it. */
+  /** Called after so many bytes were read, perhaps none; what it waits for holds the walk up, and what it throws ends it. */
   readonly onBytes: (sizeBytes: number) => Promise<void>
 }
 
@@ -23,10 +24,9 @@ export async function scrubInline(
 ): Promise<Pick<ScrubCounters, 'bytes' | 'wrong'>> {
   let bytes = 0
   let wrong = 0
-  for (let place = after; ; ) {
-    const page = await integrity.inlineObjects({ after: place, limit: PAGE })
-    const due = page.filter(({ sha256 }) => sha256 < before)
-    for (const object of due) {
+  for (let place: string | undefined = after; place !== undefined; ) {
+    const page = await integrity.inlineObjects({ after: place, before, limit: PAGE })
+    for (const object of page.objects) {
       if (!isRight(object)) {
         wrong += 1
         damage.reportInline(object.sha256)
@@ -36,10 +36,12 @@ export async function scrubInline(
       bytes += object.bytes.length
       await onBytes(object.bytes.length)
     }
-    const last = due.at(-1)
-    if (last === undefined || page.length < PAGE || due.length < page.length) return { bytes, wrong }
-    place = last.sha256
+    // Most objects may have their bytes elsewhere.
+    if (page.objects.length === 0) await onBytes(0)
+    await nextTurn()
+    place = page.last
   }
+  return { bytes, wrong }
 }
 
 function isRight({ sha256, sizeBytes, bytes }: InlineObject): boolean {

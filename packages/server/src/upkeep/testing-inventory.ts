@@ -87,12 +87,13 @@ export function openMemoryInventory(): MemoryInventory {
         .slice(0, limit)
     },
     withoutChunksCount: async () => withoutChunks.size,
-    async inlineObjects({ after, limit }) {
-      return [...inline]
+    async inlineObjects({ after, before, limit }) {
+      const objects = [...inline]
         .map(([sha256, bytes]): InlineObject => ({ sha256, sizeBytes: bytes.length, bytes }))
-        .filter(({ sha256 }) => sha256 > after)
+        .filter(({ sha256 }) => sha256 > after && sha256 < before)
         .sort((one, other) => (one.sha256 < other.sha256 ? -1 : 1))
         .slice(0, limit)
+      return { objects, last: objects.at(-1)?.sha256 }
     },
     async setDamaged({ object, kind }) {
       damagedObjects.set(object, kind)

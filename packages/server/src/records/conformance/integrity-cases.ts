@@ -63,11 +63,19 @@ export function integrityCases({ it, itAcrossRestart }: Cases): void {
     await stage(store, upload({ content: 'two', inline: OTHER }))
     await stage(store, upload({ content: 'blob' }))
     const all = [digestOf('one'), digestOf('two')].sort()
-    const listed = await store.integrity.inlineObjects({ after: '', limit: 10 })
-    expect(listed.map((each) => each.sha256)).toEqual(all)
-    expect(listed.map(({ bytes }) => Buffer.from(bytes))).toContainEqual(BYTES)
-    const [first] = await store.integrity.inlineObjects({ after: all[0] ?? '', limit: 1 })
-    expect(first?.sha256).toBe(all[1])
+    const objects = [...all, digestOf('blob')].sort()
+    const list = (after: string, limit: number, before = 'g') =>
+      store.integrity.inlineObjects({ after, before, limit })
+    const listed = await list('', 10)
+    expect(listed.objects.map((each) => each.sha256)).toEqual(all)
+    expect(listed.objects.map(({ bytes }) => Buffer.from(bytes))).toContainEqual(BYTES)
+    expect(listed.last).toBe(objects.at(-1))
+    // An object whose bytes are elsewhere is looked at, too.
+    for (const [index, object] of objects.entries()) {
+      expect(await list(objects[index - 1] ?? '', 1)).toMatchObject({ last: object })
+    }
+    expect((await list('', 10, all[1])).objects.map((each) => each.sha256)).toEqual(all.slice(0, 1))
+    expect(await list(objects.at(-1) ?? '', 10)).toEqual({ objects: [], last: undefined })
   })
 
   for (const [how, again] of [

@@ -918,4 +918,8 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
   END $count$;
   CREATE TRIGGER copies_counted_out AFTER DELETE ON copies FOR EACH ROW EXECUTE FUNCTION count_copies_out();
   `,
+  `
+  -- What the blob store should hold, in the order of its digests: objects whose bytes are here need not be passed over.
+  CREATE INDEX objects_in_blobs ON objects (sha256, put, size_bytes) WHERE place = 'blob';
+  `,
 ]

@@ -984,4 +984,8 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
       ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
   END;
   `,
+  `
+  -- What the blob store should hold, in the order of its digests: objects whose bytes are here need not be passed over.
+  CREATE INDEX objects_in_blobs ON objects (sha256, put, size_bytes) WHERE place = 'blob';
+  `,
 ]

@@ -1,10 +1,11 @@
 import { CHUNK_DIGEST_BYTES } from '@lade/node/hashing/chunk-digests'
-import type { BlobWithoutChunks, DamagedObject, DamageKind, InlineObject, ObjectHandle } from '../record-store.ts'
+import type { BlobWithoutChunks, DamagedObject, DamageKind, InlinePage, ObjectHandle } from '../record-store.ts'
 import type { Sql, Steps } from './sql.ts'
 
-interface InlineRow {
+interface PlacedRow {
   readonly sha256: string
   readonly sizeBytes: number
+  readonly place: 'inline' | 'blob' | 'none'
   readonly bytes: Buffer | null
 }
 
@@ -22,9 +23,9 @@ export function prepareIntegrityReads(db: Sql) {
      WHERE object > ? ORDER BY object LIMIT ?`,
   )
   const withoutChunksCount = db.prepare<[], number>('SELECT COUNT(*) FROM blobs_without_chunks').pluck()
-  const inlineObjects = db.prepare<[string, number], InlineRow>(
-    `SELECT sha256, size_bytes AS "sizeBytes", coalesce(inline, inline_v1) AS bytes FROM objects
-     WHERE sha256 > ? AND sha256 < 'g' AND place = 'inline' ORDER BY sha256 LIMIT ?`,
+  const placed = db.prepare<[string, string, number], PlacedRow>(
+    `SELECT sha256, size_bytes AS "sizeBytes", place, coalesce(inline, inline_v1) AS bytes FROM objects
+     WHERE sha256 > ? AND sha256 < ? ORDER BY sha256 LIMIT ?`,
   )
   const damageOf = db
     .prepare<[ObjectHandle], DamageKind>(
@@ -47,9 +48,12 @@ export function prepareIntegrityReads(db: Sql) {
     *withoutChunksCount(): Steps<number> {
       return (yield* withoutChunksCount.get()) ?? 0
     },
-    *inlineObjects({ after, limit }: { after: string; limit: number }): Steps<InlineObject[]> {
-      const rows = yield* inlineObjects.all(after, limit)
-      return rows.map(({ bytes, ...row }) => ({ ...row, bytes: bytes ?? new Uint8Array() }))
+    *inlineObjects({ after, before, limit }: { after: string; before: string; limit: number }): Steps<InlinePage> {
+      const rows = yield* placed.all(after, before, limit)
+      const objects = rows
+        .filter(({ place }) => place === 'inline')
+        .map(({ sha256, sizeBytes, bytes }) => ({ sha256, sizeBytes, bytes: bytes ?? new Uint8Array() }))
+      return { objects, last: rows.at(-1)?.sha256 }
     },
     damageOf: (object: ObjectHandle): Steps<DamageKind | undefined> => damageOf.get(object),
     damaged: ({ limit }: { limit: number }): Steps<DamagedObject[]> => damaged.all(limit),

@@ -43,6 +43,10 @@ const SCANS = [
   'SELECT deals.file, sha256 AS object, objects.size_bytes AS "sizeBytes"',
   'UPDATE pieces SET unsettled_at = :now, revision = revision + 1\n     WHERE is_short = 1',
   'SELECT * FROM blocked_callers WHERE is_removing = 1 ORDER BY id',
+  // Once, by "lade doctor --adopt", over what uploads hold and what is to be removed.
+  'UPDATE discards SET is_orphan = 1',
+  'INSERT INTO discards (sha256, put, created_at, due_at, is_orphan)\n     SELECT DISTINCT',
+  "UPDATE reservations SET claimed_sha256 = NULL, claimed_put = ''",
   // Once, after a move.
   "UPDATE objects SET put = '' WHERE put <> ''",
   // All of it is what is asked for.
@@ -144,6 +148,10 @@ describe('lookups', () => {
     [
       "SELECT id FROM objects WHERE place = 'none'",
       /COVERING INDEX objects_without_bytes \(id>\?\)|objects_without_bytes/,
+    ],
+    [
+      'SELECT sha256, put, size_bytes AS "sizeBytes" FROM objects',
+      /^SEARCH objects USING COVERING INDEX objects_in_blobs \(sha256>\? AND sha256<\?\)/,
     ],
     ['SELECT at, seed, passed, cause, proof FROM audits', /^SEARCH audits USING INDEX audits_by_copy \(copy=\?\)$/],
     ['DELETE FROM audits', /audits_by_copy \(copy=\?\)/],
