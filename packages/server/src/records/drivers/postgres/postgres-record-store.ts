@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { LadeError } from '@lade/core/errors'
-import type { Pool } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 import type { DatabaseState, PoolState } from '../../database-state.ts'
 import type { RecordStore } from '../../record-store.ts'
 import { prepareLeaseFence } from '../../sql/lease-fence.ts'
@@ -20,7 +20,8 @@ import { SettledSequences } from './settled-sequences.ts'
 import { TIMEOUTS, type Timeouts } from './timeouts.ts'
 import { noCounts } from './transaction-counts.ts'
 import { transact } from './transactions.ts'
-import { CONTENTION, meetsContention } from './write-queue-names.ts'
+import { LOCKED } from './upload-batches.ts'
+import { CONTENTION, meetsContention, queueNameOf } from './write-queue-names.ts'
 import { type WriteCall, WriteQueues } from './write-queues.ts'
 import { sideBySide, stagesOf } from './write-strands.ts'
 
@@ -47,6 +48,9 @@ export interface PostgresRecordStore extends RecordStore {
 class Undone extends Error {}
 
 const READ_REST_MS = 200
+/** How long a batch of uploads waits for the row of somebody else, and how often it is undone, before each upload is made apart. */
+const BATCH_LOCK_MS = 250
+const MAX_BATCH_ATTEMPTS = 3
 const CLOCK = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint::text AS at'
 
 /**
@@ -81,14 +85,17 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
   }
 
   // Every write finds its rows by an index. Reading a small table as a whole instead would make it meet every other write.
-  const writers = new Connections({
+  const maxWriters = Math.max(1, Math.ceil(maxConnections / 2))
+  const writing = {
     ...session,
     statementMs: timeouts.writeStatementMs,
     silenceMs: timeouts.writeSilenceMs,
-    max: Math.max(1, Math.ceil(maxConnections / 2)),
     isPipelined: true,
     session: { enable_seqscan: 'off', synchronous_commit: 'on' },
-  })
+  }
+  const writers = new Connections({ ...writing, max: Math.max(1, maxWriters - 1) })
+  // One of their own, which those who wait for locks cannot take from them.
+  const batching = maxWriters === 1 ? writers : new Connections({ ...writing, max: 1, lockMs: BATCH_LOCK_MS })
   const readers = new Connections({
     ...session,
     statementMs: timeouts.readStatementMs,
@@ -112,22 +119,51 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
     return runOn(askUnlessFailed, writes[name](input))
   }
 
+  async function runCalls(client: PoolClient, calls: readonly WriteCall[]): Promise<readonly unknown[]> {
+    const ask = askOn(client)
+    const outputs: unknown[] = []
+    for (const strands of stagesOf(calls)) {
+      await sideBySide(
+        strands.map((strand) => async (hasFailed) => {
+          for (const place of strand) {
+            const call = calls[place]
+            if (call !== undefined && !hasFailed()) outputs[place] = await runCall(ask, call, hasFailed)
+          }
+        }),
+      )
+    }
+    return outputs
+  }
+
   async function runWrites(calls: readonly WriteCall[], lock: string | undefined): Promise<readonly unknown[]> {
     const sharedLock = lock !== CONTENTION && calls.some(({ name }) => meetsContention(name)) ? CONTENTION : undefined
     const timeoutMs = timeoutsNow().writeMs
-    const outputs = await transact({ ...transactions, timeoutMs, lock, sharedLock }, async (client) => {
-      const ask = askOn(client)
-      const outputs: unknown[] = []
-      for (const strands of stagesOf(calls)) {
-        await sideBySide(
-          strands.map((strand) => async (hasFailed) => {
-            for (const place of strand) {
-              const call = calls[place]
-              if (call !== undefined && !hasFailed()) outputs[place] = await runCall(ask, call, hasFailed)
-            }
-          }),
-        )
-      }
+    const outputs = await transact({ ...transactions, timeoutMs, lock, sharedLock }, (client) =>
+      runCalls(client, calls),
+    )
+    contention.note('made')
+    return outputs
+  }
+
+  async function runBatch(calls: readonly WriteCall[]): Promise<readonly unknown[]> {
+    const locks = calls.map(({ name, input }) => queueNameOf(name, input) ?? '')
+    const options = {
+      ...transactions,
+      connections: batching,
+      timeoutMs: timeoutsNow().writeMs,
+      lock: undefined,
+      freeLocks: [...new Set(locks)].toSorted(),
+      sharedLock: CONTENTION,
+      maxUndone: MAX_BATCH_ATTEMPTS,
+    }
+    const outputs = await transact<readonly unknown[]>(options, async (client, held) => {
+      const outputs: unknown[] = calls.map(() => LOCKED)
+      const places = [...calls.keys()].filter((place) => held.has(locks[place] ?? ''))
+      const made = await runCalls(
+        client,
+        places.flatMap((place) => calls[place] ?? []),
+      )
+      for (const [index, place] of places.entries()) outputs[place] = made[index]
       return outputs
     })
     contention.note('made')
@@ -142,7 +178,7 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
     onConflict: () => contention.note('undone'),
   }
   const isContended = (): boolean => contention.isContended
-  const queues = new WriteQueues({ run: runWrites, timeoutMs: timeouts.writeMs, isContended })
+  const queues = new WriteQueues({ run: runWrites, runBatch, timeoutMs: timeouts.writeMs, isContended })
   const underWay = new Set<Promise<unknown>>()
   const stopForgetting = forgetOldKeys(writers.pool)
 
@@ -165,7 +201,7 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
     isOpen = false
     stopForgetting()
     await Promise.allSettled(underWay)
-    await Promise.all([writers.pool.end(), readers.pool.end()])
+    await Promise.all([...new Set([writers, batching, readers])].map(({ pool }) => pool.end()))
   }
 
   const records = recordsOver(

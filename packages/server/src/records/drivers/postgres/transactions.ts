@@ -20,6 +20,8 @@ export interface TransactionOptions {
   readonly lock: string | undefined
   /** One that is held like it, at the same time as others who share it, and not while somebody has it as `lock`. */
   readonly sharedLock?: string | undefined
+  /** Locks like it of which those are taken that nobody has or waits for. In this order. */
+  readonly freeLocks?: readonly string[] | undefined
   /** For how long the transaction is run again and again before its failure is told. */
   readonly timeoutMs: number
   /** Sessions of theirs that are to be ended, since their connection is lost. */
@@ -29,10 +31,13 @@ export interface TransactionOptions {
   readonly counts: MutableCounts
   /** Told of every attempt that another transaction undid. */
   readonly onConflict?: () => void
+  /** After so many attempts that other transactions undid their failure is told. @default as many as the timeouts leave time for */
+  readonly maxUndone?: number | undefined
 }
 
 /**
- * Runs `body` in one serializable transaction, as often as it takes: it decides from what it reads, so it must have no other effect.
+ * Runs `body` in one serializable transaction, as often as it takes: it decides from what it reads, so it must have no other effect. It is
+ * told which of the `freeLocks` the transaction has.
  *
  * The key of the transaction is its first change. When a connection breaks while a COMMIT is under way, the next attempt inserts the
  * same key: that waits for the old transaction where it is still going on, and fails where it was committed, which is then what this
@@ -44,14 +49,15 @@ export interface TransactionOptions {
  */
 export async function transact<Value>(
   options: TransactionOptions,
-  body: (client: PoolClient) => Promise<Value>,
+  body: (client: PoolClient, held: ReadonlySet<string>) => Promise<Value>,
 ): Promise<Value> {
-  const { connections, timeoutMs, isOpen, counts, onConflict } = options
+  const { connections, timeoutMs, isOpen, counts, onConflict, maxUndone = Number.POSITIVE_INFINITY } = options
   const key = randomUUID()
   const since = performance.now()
   let giveUpAt = since + timeoutMs
   let inDoubt: { readonly value: Value } | undefined
   let races = 0
+  let undone = 0
   for (let attempt = 0; ; attempt += 1) {
     const progress: Progress<Value> = { hasKey: false, committing: undefined }
     try {
@@ -77,7 +83,8 @@ export async function transact<Value>(
       }
       if (inDoubt === undefined) {
         if (isUniqueViolation(error)) races += 1
-        const isFinal = verdict === 'fault' || verdict === 'full' || races > MAX_RACES
+        if (verdict === 'again') undone += 1
+        const isFinal = verdict === 'fault' || verdict === 'full' || races > MAX_RACES || undone >= maxUndone
         if (isFinal || (verdict === 'lost' && !isOpen()) || performance.now() > giveUpAt) throw error
       } else if (performance.now() > giveUpAt) {
         counts.unknown += 1
@@ -101,18 +108,20 @@ interface Attempt extends TransactionOptions {
 
 async function runOnce<Value>(
   attempt: Attempt,
-  body: (client: PoolClient) => Promise<Value>,
+  body: (client: PoolClient, held: ReadonlySet<string>) => Promise<Value>,
   progress: Progress<Value>,
 ): Promise<Value> {
-  const { connections, abandoned, lock, sharedLock, key } = attempt
+  const { connections, abandoned, lock, sharedLock, freeLocks = [], key } = attempt
   const client = await connections.take()
-  const isLocked = lock !== undefined || sharedLock !== undefined
+  const isLocked = lock !== undefined || sharedLock !== undefined || freeLocks.length > 0
   let isSound = false
   let unlocked: Promise<unknown> | undefined
   try {
     // Where they cannot be ended, the waits below are as long as the server lets them live.
     await abandoned.end(client)
+    const taking = freeLocks.length === 0 ? undefined : takeFree(client, freeLocks)
     await allOf([
+      taking,
       // Before the transaction, since that sees the records as they are at its first statement.
       // The shared one last: who waits for its own lock keeps nobody from the other.
       lock === undefined ? undefined : client.query({ name: 'lade-lock', text: LOCK, values: [lock] }),
@@ -121,7 +130,7 @@ async function runOnce<Value>(
       client.query(`BEGIN ISOLATION LEVEL SERIALIZABLE; INSERT INTO write_keys (key) VALUES ('${key}')`),
     ])
     progress.hasKey = true
-    const value = await body(client)
+    const value = await body(client, new Set(await taking))
     progress.committing = { value }
     const committed = client.query('COMMIT')
     unlocked = isLocked ? client.query({ name: 'lade-unlock', text: UNLOCK }) : undefined
@@ -141,7 +150,14 @@ async function runOnce<Value>(
 
 const LOCK = 'SELECT pg_advisory_lock(hashtextextended($1, 0))'
 const SHARE = 'SELECT pg_advisory_lock_shared(hashtextextended($1, 0))'
+// Never waits, so that whoever has one of them holds up nobody but those who need it.
+const TAKE_FREE = `SELECT name FROM unnest($1::text[]) AS name WHERE pg_try_advisory_lock(hashtextextended(name, 0))`
 const UNLOCK = 'SELECT pg_advisory_unlock_all()'
+
+async function takeFree(client: PoolClient, locks: readonly string[]): Promise<readonly string[]> {
+  const { rows } = await client.query<{ name: string }>({ name: 'lade-take-free', text: TAKE_FREE, values: [locks] })
+  return rows.map(({ name }) => name)
+}
 
 /** Waits for all of them, whichever fail, and then throws what the first of those did. */
 async function allOf(queries: readonly (Promise<unknown> | undefined)[]): Promise<void> {

@@ -33,6 +33,11 @@ export function stagesOf(calls: readonly WriteCall[]): readonly (readonly Strand
   return stages
 }
 
+/** Whether a write is an upload that may be made beside others: see {@link stagesOf}. */
+export function isPlainUpload(call: WriteCall): boolean {
+  return meetsOf(call) !== undefined
+}
+
 /** What an upload has in common with those that it must not be beside; undefined for other writes. */
 function meetsOf({ name, input, fence }: WriteCall): readonly string[] | undefined {
   if (name !== 'quotas.commitAtOnce' || fence !== undefined) return undefined
