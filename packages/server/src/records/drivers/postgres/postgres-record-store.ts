@@ -48,9 +48,9 @@ export interface PostgresRecordStore extends RecordStore {
 class Undone extends Error {}
 
 const READ_REST_MS = 200
-/** How long a batch of uploads waits for the row of somebody else, and how often it is undone, before each upload is made apart. */
+/** How long a batch of uploads waits for the row of somebody else, and how often it is undone, before its uploads are made one by one. */
 const BATCH_LOCK_MS = 250
-const MAX_BATCH_ATTEMPTS = 3
+const MAX_BATCH_ATTEMPTS = 2
 const CLOCK = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint::text AS at'
 
 /**
@@ -154,7 +154,7 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
       lock: undefined,
       freeLocks: [...new Set(locks)].toSorted(),
       sharedLock: CONTENTION,
-      maxUndone: MAX_BATCH_ATTEMPTS,
+      maxUndone: calls.length === 1 ? 1 : MAX_BATCH_ATTEMPTS,
     }
     const outputs = await transact<readonly unknown[]>(options, async (client, held) => {
       const outputs: unknown[] = calls.map(() => LOCKED)

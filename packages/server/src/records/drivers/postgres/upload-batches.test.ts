@@ -60,12 +60,17 @@ describe('UploadBatches', () => {
     ['what one upload fails with', Object.assign(new Error('null value'), { code: '23502' })],
     ['other transactions that undo it', Object.assign(new Error('could not serialize'), { code: '40001' })],
     ['a row that somebody else has', Object.assign(new Error('lock timeout'), { code: '55P03' })],
-  ])('puts all uploads of a batch apart after %s', async (_, error) => {
+  ])('makes uploads one by one after %s, and puts apart what cannot be made so either', async (_, error) => {
     const { runs, apart, add } = openBatches()
-    for (const name of ['a', 'b', 'c']) void add(name)
+    const uploads = ['a', 'b', 'c', 'd'].map(add)
     await runs[0]?.end([1])
     await runs[1]?.end(error)
-    expect(apart).toEqual(['b', 'c'])
+    await runs[2]?.end([2])
+    await runs[3]?.end(error)
+    await runs[4]?.end([4])
+    expect(runs.slice(1).map(({ names }) => names)).toEqual([['b', 'c', 'd'], ['b'], ['c'], ['d']])
+    expect(apart).toEqual(['c'])
+    expect(await Promise.all([uploads[0], uploads[1], uploads[3]])).toEqual([1, 2, 4])
   })
 
   test.each([

@@ -21,7 +21,7 @@ const HELD_UP_MS = 1000
  * Uploads of all principals that came while a transaction was under way share the next one.
  *
  * None of them waits for what only another one needs. An upload goes into the queue of its principal, which has transactions of its own,
- * when somebody else has the lock of the principal, when its batch cannot be made as a whole, and while a batch is held up.
+ * when somebody else has the lock of the principal, when it cannot be made by itself either, and while a batch is held up.
  */
 export class UploadBatches {
   readonly #options: UploadBatchesOptions
@@ -66,6 +66,7 @@ export class UploadBatches {
     for (const waiting of this.#waiting.splice(0)) this.#options.apart(waiting)
   }
 
+  /** Makes them together, and where they cannot be made so one after the other. */
   async #make(batch: readonly WaitingWrite[]): Promise<void> {
     try {
       const outputs = await this.#options.run(batch.map(({ call }) => call))
@@ -76,11 +77,9 @@ export class UploadBatches {
       }
     } catch (cause) {
       const verdict = verdictOf(cause)
-      const isOfDatabase = verdict === 'lost' || verdict === 'full'
-      for (const waiting of batch) {
-        if (isOfDatabase) waiting.reject(cause)
-        else this.#options.apart(waiting)
-      }
+      if (verdict === 'lost' || verdict === 'full') for (const { reject } of batch) reject(cause)
+      else if (batch.length === 1) for (const waiting of batch) this.#options.apart(waiting)
+      else for (const waiting of batch) await this.#make([waiting])
     }
   }
 }
