@@ -15,6 +15,7 @@ import { translatedFailure, verdictOf } from './failures.ts'
 import { forgetOldKeys } from './forget-old-keys.ts'
 import { MIGRATION_MS, migrate } from './migrate.ts'
 import { type Ask, postgresSql, runOn } from './postgres-sql.ts'
+import { askInSets } from './query-sets.ts'
 import { requireDurable } from './require-durable.ts'
 import { SettledSequences } from './settled-sequences.ts'
 import { TIMEOUTS, type Timeouts } from './timeouts.ts'
@@ -120,9 +121,10 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
   }
 
   async function runCalls(client: PoolClient, calls: readonly WriteCall[]): Promise<readonly unknown[]> {
-    const ask = askOn(client)
+    const askOne = askOn(client)
     const outputs: unknown[] = []
     for (const strands of stagesOf(calls)) {
+      const ask = strands.length === 1 ? askOne : askInSets(askOne)
       await sideBySide(
         strands.map((strand) => async (hasFailed) => {
           for (const place of strand) {

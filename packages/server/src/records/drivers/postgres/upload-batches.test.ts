@@ -87,6 +87,17 @@ describe('UploadBatches', () => {
     expect(runs).toHaveLength(2)
   })
 
+  test('puts the rest apart when making them one by one takes too long', async () => {
+    const { runs, apart, add } = openBatches({ heldUpMs: 20 })
+    for (const name of ['a', 'b', 'c', 'd']) void add(name)
+    await runs[0]?.end([1])
+    await runs[1]?.end(Object.assign(new Error('could not serialize'), { code: '40001' }))
+    await sleep(60)
+    await runs[2]?.end([2])
+    expect(runs).toHaveLength(3)
+    expect(apart).toEqual(['c', 'd'])
+  })
+
   test('lets nobody wait for a batch that is held up', async () => {
     const { batches, runs, apart, add } = openBatches({ heldUpMs: 20 })
     const held = add('a')

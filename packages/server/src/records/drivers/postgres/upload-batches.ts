@@ -79,7 +79,12 @@ export class UploadBatches {
       const verdict = verdictOf(cause)
       if (verdict === 'lost' || verdict === 'full') for (const { reject } of batch) reject(cause)
       else if (batch.length === 1) for (const waiting of batch) this.#options.apart(waiting)
-      else for (const waiting of batch) await this.#make([waiting])
+      else for (const waiting of batch) await this.#makeAlone(waiting)
     }
+  }
+
+  async #makeAlone(waiting: WaitingWrite): Promise<void> {
+    if (this.#isHeldUp) this.#options.apart(waiting)
+    else await this.#make([waiting])
   }
 }
