@@ -14,7 +14,7 @@ import { Contention } from './contention.ts'
 import { translatedFailure, verdictOf } from './failures.ts'
 import { forgetOldKeys } from './forget-old-keys.ts'
 import { MIGRATION_MS, migrate } from './migrate.ts'
-import { type Ask, postgresSql, runOn } from './postgres-sql.ts'
+import { type Ask, oneByOne, postgresSql, runOn } from './postgres-sql.ts'
 import { askInSets } from './query-sets.ts'
 import { requireDurable } from './require-durable.ts'
 import { SettledSequences } from './settled-sequences.ts'
@@ -267,7 +267,7 @@ async function runRead(connections: Connections, steps: Steps<unknown>, needsSna
   let failure: Error | undefined
   try {
     if (needsSnapshot) await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-    const value = await runOn(askOn(client), steps)
+    const value = await runOn(oneByOne(askOn(client)), steps)
     if (needsSnapshot) await client.query('COMMIT')
     return value
   } catch (error) {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { PoolClient } from 'pg'
 import { OutcomeUnknown } from '../../outcome-unknown.ts'
 import type { AbandonedSessions } from './abandoned-sessions.ts'
+import { allOf } from './all-of.ts'
 import type { Connections } from './connections.ts'
 import { codeOf, isKeyTaken, isUniqueViolation, verdictOf } from './failures.ts'
 import type { MutableCounts } from './transaction-counts.ts'
@@ -120,7 +121,7 @@ async function runOnce<Value>(
     // Where they cannot be ended, the waits below are as long as the server lets them live.
     await abandoned.end(client)
     const taking = freeLocks.length === 0 ? undefined : takeFree(client, freeLocks)
-    await allOf([
+    await allOf<unknown>([
       taking,
       // Before the transaction, since that sees the records as they are at its first statement.
       // The shared one last: who waits for its own lock keeps nobody from the other.
@@ -157,12 +158,6 @@ const UNLOCK = 'SELECT pg_advisory_unlock_all()'
 async function takeFree(client: PoolClient, locks: readonly string[]): Promise<readonly string[]> {
   const { rows } = await client.query<{ name: string }>({ name: 'lade-take-free', text: TAKE_FREE, values: [locks] })
   return rows.map(({ name }) => name)
-}
-
-/** Waits for all of them, whichever fail, and then throws what the first of those did. */
-async function allOf(queries: readonly (Promise<unknown> | undefined)[]): Promise<void> {
-  const failed = (await Promise.allSettled(queries)).find(({ status }) => status === 'rejected')
-  if (failed?.status === 'rejected') throw failed.reason
 }
 
 /**
