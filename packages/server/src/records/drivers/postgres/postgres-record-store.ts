@@ -11,7 +11,7 @@ import { prepareWrites, type WriteName } from '../../sql/writes.ts'
 import { AbandonedSessions } from './abandoned-sessions.ts'
 import { APPLICATION, askOn, Connections, createClient } from './connections.ts'
 import { Contention } from './contention.ts'
-import { translatedFailure, verdictOf } from './failures.ts'
+import { isLockTimeout, translatedFailure, verdictOf } from './failures.ts'
 import { forgetOldKeys } from './forget-old-keys.ts'
 import { MIGRATION_MS, migrate } from './migrate.ts'
 import { type Ask, oneByOne, postgresSql, runOn } from './postgres-sql.ts'
@@ -156,7 +156,8 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
       lock: undefined,
       freeLocks: [...new Set(locks)].toSorted(),
       sharedLock: CONTENTION,
-      maxUndone: calls.length === 1 ? 1 : MAX_BATCH_ATTEMPTS,
+      givesUp: (error: unknown, undone: number) =>
+        calls.length === 1 || undone >= MAX_BATCH_ATTEMPTS || isLockTimeout(error),
     }
     const outputs = await transact<readonly unknown[]>(options, async (client, held) => {
       const outputs: unknown[] = calls.map(() => LOCKED)

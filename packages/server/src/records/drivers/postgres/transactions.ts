@@ -32,8 +32,8 @@ export interface TransactionOptions {
   readonly counts: MutableCounts
   /** Told of every attempt that another transaction undid. */
   readonly onConflict?: () => void
-  /** After so many attempts that other transactions undid their failure is told. @default as many as the timeouts leave time for */
-  readonly maxUndone?: number | undefined
+  /** Whether to tell the failure of an attempt that others undid, the last of so many. @default while the timeouts leave time, it is not told */
+  readonly givesUp?: (error: unknown, undone: number) => boolean
 }
 
 /**
@@ -52,7 +52,7 @@ export async function transact<Value>(
   options: TransactionOptions,
   body: (client: PoolClient, held: ReadonlySet<string>) => Promise<Value>,
 ): Promise<Value> {
-  const { connections, timeoutMs, isOpen, counts, onConflict, maxUndone = Number.POSITIVE_INFINITY } = options
+  const { connections, timeoutMs, isOpen, counts, onConflict, givesUp = () => false } = options
   const key = randomUUID()
   const since = performance.now()
   let giveUpAt = since + timeoutMs
@@ -85,7 +85,8 @@ export async function transact<Value>(
       if (inDoubt === undefined) {
         if (isUniqueViolation(error)) races += 1
         if (verdict === 'again') undone += 1
-        const isFinal = verdict === 'fault' || verdict === 'full' || races > MAX_RACES || undone >= maxUndone
+        const isGivenUp = verdict === 'again' && givesUp(error, undone)
+        const isFinal = verdict === 'fault' || verdict === 'full' || races > MAX_RACES || isGivenUp
         if (isFinal || (verdict === 'lost' && !isOpen()) || performance.now() > giveUpAt) throw error
       } else if (performance.now() > giveUpAt) {
         counts.unknown += 1

@@ -9,13 +9,13 @@ export interface UploadBatchesOptions {
   readonly run: (calls: readonly WriteCall[]) => Promise<readonly unknown[]>
   /** Puts an upload into the queue of its principal. */
   readonly apart: (waiting: WaitingWrite) => void
-  /** After which a transaction is held up. @default 1000 */
+  /** After which a transaction is held up. @default 2000 */
   readonly heldUpMs?: number
 }
 
 /** About as many uploads share a transaction at most. */
 const MAX_BATCH = 64
-const HELD_UP_MS = 1000
+const HELD_UP_MS = 2000
 
 /**
  * Uploads of all principals that came while a transaction was under way share the next one.
