@@ -58,7 +58,7 @@ const CLOCK = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint::te
  * Records in a PostgreSQL database (15 or later), for any number of processes on any number of machines.
  *
  * Writes are serializable transactions that are run again when they meet another one; those that are known to meet (of one principal,
- * say) follow each other and share a COMMIT. A COMMIT whose answer was lost is found out about. While the database is away, reads and
+ * say) follow each other and share a COMMIT, and so do small uploads of all principals of a process. A COMMIT whose answer was lost is found out about. While the database is away, reads and
  * writes wait for some ten seconds, and then fail with `storage_failed`.
  *
  * Locks of sessions are used, so a pooler in between has to keep sessions (PgBouncer: `pool_mode = session`).
@@ -253,14 +253,19 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
       transactions: { ...counts },
       isContended: isContended(),
       queues: queues.size,
-      writers: stateOf(writers.pool),
+      writers: stateOf(writers.pool, ...(batching === writers ? [] : [batching.pool])),
       readers: stateOf(readers.pool),
     }),
   }
 }
 
-function stateOf({ totalCount, idleCount, waitingCount }: Pool): PoolState {
-  return { open: totalCount, idle: idleCount, waiting: waitingCount }
+function stateOf(...pools: readonly Pool[]): PoolState {
+  const sumOf = (count: (pool: Pool) => number): number => pools.reduce((sum, pool) => sum + count(pool), 0)
+  return {
+    open: sumOf(({ totalCount }) => totalCount),
+    idle: sumOf(({ idleCount }) => idleCount),
+    waiting: sumOf(({ waitingCount }) => waitingCount),
+  }
 }
 
 async function runRead(connections: Connections, steps: Steps<unknown>, needsSnapshot: boolean): Promise<unknown> {

@@ -31,7 +31,7 @@ export function askInSets(ask: Ask): Ask {
     const kinds = Map.groupBy(gathered, ({ query }) => query.statement)
     gathered = []
     for (const [statement, queries] of kinds) {
-      const form = formOf(statement)
+      const { form } = formOf(statement)
       for (const set of form === undefined ? queries.map((query) => [query]) : setsOf(queries)) {
         void answer(ask, set, form)
       }
@@ -61,8 +61,7 @@ async function answer(ask: Ask, set: readonly Gathered[], form: SetForm | undefi
       one.resolve(await ask(one.query))
       return
     }
-    const { name } = one.query.statement
-    const statement = { name: `${name}x${set.length}`, text: form.textFor(set.length) }
+    const statement = setOf(one.query.statement, form, set.length)
     const { rows } = await ask({ statement, values: set.flatMap(({ query }) => query.values) })
     const answers = form.kind === 'read' ? readAnswers(rows, set.length) : insertAnswers(rows, set, form)
     for (const [index, { resolve }] of set.entries()) resolve(answers[index] ?? { rows: [], changes: 0 })
@@ -90,14 +89,26 @@ function insertAnswers(rows: readonly unknown[], set: readonly Gathered[], { fir
   })
 }
 
-const forms = new WeakMap<PreparedQuery, { readonly form: SetForm | undefined }>()
+interface KnownForm {
+  readonly form: SetForm | undefined
+  /** By how many queries they are. */
+  readonly sets: Map<number, PreparedQuery>
+}
 
-function formOf(statement: PreparedQuery): SetForm | undefined {
-  const known = forms.get(statement)
-  if (known !== undefined) return known.form
-  const form = setFormOf(statement.text)
-  forms.set(statement, { form })
-  return form
+const forms = new WeakMap<PreparedQuery, KnownForm>()
+
+function formOf(statement: PreparedQuery): KnownForm {
+  const known = forms.get(statement) ?? { form: setFormOf(statement.text), sets: new Map() }
+  forms.set(statement, known)
+  return known
+}
+
+/** The statement of so many queries. */
+function setOf(one: PreparedQuery, form: SetForm, count: number): PreparedQuery {
+  const { sets } = formOf(one)
+  const statement = sets.get(count) ?? { name: `${one.name}x${count}`, text: form.textFor(count) }
+  sets.set(count, statement)
+  return statement
 }
 
 const READ = /^\s*SELECT\s/
