@@ -22,8 +22,9 @@ import { TIMEOUTS, type Timeouts } from './timeouts.ts'
 import { noCounts } from './transaction-counts.ts'
 import { transact } from './transactions.ts'
 import { LOCKED } from './upload-batches.ts'
+import type { WriteCall } from './write-call.ts'
 import { CONTENTION, meetsContention, queueNameOf } from './write-queue-names.ts'
-import { type WriteCall, WriteQueues } from './write-queues.ts'
+import { WriteQueues } from './write-queues.ts'
 import { sideBySide, stagesOf } from './write-strands.ts'
 
 /** Which database, how many connections, and who is told about problems. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { OutcomeUnknown } from '../../outcome-unknown.ts'
 import { LOCKED, UploadBatches } from './upload-batches.ts'
-import type { WaitingWrite } from './write-queues.ts'
+import type { WaitingWrite } from './write-call.ts'
 
 interface Run {
   readonly names: readonly string[]

@@ -1,5 +1,5 @@
 import { verdictOf } from './failures.ts'
-import type { WaitingWrite, WriteCall } from './write-queues.ts'
+import type { WaitingWrite, WriteCall } from './write-call.ts'
 
 /** The output of an upload that was not made, since somebody else has the lock of its principal. */
 export const LOCKED = Symbol('locked')

@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { OutcomeUnknown } from '../../outcome-unknown.ts'
 import { LOCKED } from './upload-batches.ts'
-import { type WriteCall, WriteQueues } from './write-queues.ts'
+import type { WriteCall } from './write-call.ts'
+import { WriteQueues } from './write-queues.ts'
 
 interface Run {
   readonly names: readonly string[]

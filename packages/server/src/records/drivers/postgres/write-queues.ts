@@ -2,25 +2,9 @@ import type { Fence } from '../../record-store.ts'
 import type { WriteInput, WriteName, WriteOutput } from '../../sql/writes.ts'
 import { isUniqueViolation, verdictOf } from './failures.ts'
 import { UploadBatches } from './upload-batches.ts'
+import type { WaitingWrite, WriteCall } from './write-call.ts'
 import { CONTENTION, queueNameOf } from './write-queue-names.ts'
 import { isPlainUpload } from './write-strands.ts'
-
-/** One write. */
-export interface WriteCall {
-  readonly name: WriteName
-  readonly input: never
-  readonly fence: Fence | undefined
-}
-
-/** One write, and who waits for it. */
-export interface WaitingWrite {
-  readonly call: WriteCall
-  readonly resolve: (output: never) => void
-  readonly reject: (error: unknown) => void
-  readonly since: number
-  /** Whether it could not be made with others: it waits for the lock of its principal, so that it is made some time. */
-  readonly isApart?: boolean
-}
 
 export interface WriteQueuesOptions {
   /** Makes writes in one transaction, all or none, and answers their outputs in order. */

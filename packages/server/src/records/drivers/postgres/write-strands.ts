@@ -1,7 +1,7 @@
 import { isAddressId } from '../../../quota-rule/address-as-token.ts'
 import type { WriteInput } from '../../sql/writes.ts'
+import type { WriteCall } from './write-call.ts'
 import { queueNameOf } from './write-queue-names.ts'
-import type { WriteCall } from './write-queues.ts'
 
 /** Places of writes that follow each other, in their order. */
 export type Strand = readonly number[]
