@@ -1,9 +1,9 @@
 import { type Amount, type Caps, decideQuota, type QuotaState } from '../../quota-rule/decide-quota.ts'
 import type { AdmitAll, AdmitRequest, FileCommit } from '../record-store.ts'
 import { prepareContentReads } from './content-reads.ts'
-import { type AtOnceReply, askedFor, type FileRecording, handlesOf } from './file-recording.ts'
+import { type AtOnceReply, askedFor, type FileRecording, handlesOf, type KnownBefore } from './file-recording.ts'
 import { dayLeft, prepareQuotaReads } from './quota-reads.ts'
-import { forEach, type Sql, type Steps } from './sql.ts'
+import { forEach, type Sql, type Steps, together } from './sql.ts'
 import { prepareTakedownReads } from './takedown-reads.ts'
 
 /** Uploads that are admitted and recorded in one step. Each function runs inside the caller's transaction. */
@@ -22,12 +22,12 @@ export function prepareAtOnceWrites(db: Sql, { agree, knownOf, keepRetry, record
     readonly admit: AdmitRequest
     readonly commit: FileCommit
     readonly caps: Caps
+    readonly known: KnownBefore
     readonly state?: QuotaState | undefined
   }): Steps<{ readonly reply: AtOnceReply; readonly after?: QuotaState | undefined }> {
-    const { admit, commit, caps } = request
+    const { admit, commit, caps, known } = request
     const { principal, day, key, token, maxInFlight, now } = admit
     const { sizeBytes } = commit.file
-    const known = yield* knownOf(commit)
     const retried = known.open !== undefined && known.open.expires_at > now ? known.open : undefined
     const folder =
       retried === undefined && commit.folder !== undefined
@@ -62,8 +62,9 @@ export function prepareAtOnceWrites(db: Sql, { agree, knownOf, keepRetry, record
 
   return {
     *commitAtOnce({ admit, commit }: { admit: AdmitRequest; commit: FileCommit }): Steps<AtOnceReply> {
-      if (yield* takedowns.haveChanged(commit)) return { outcome: 'takedowns_changed' }
-      const { reply } = yield* commitOne({ admit, commit, caps: yield* capsOf(admit) })
+      const [haveChanged, caps, known] = yield* together(takedowns.haveChanged(commit), capsOf(admit), knownOf(commit))
+      if (haveChanged) return { outcome: 'takedowns_changed' }
+      const { reply } = yield* commitOne({ admit, commit, caps, known })
       return reply
     },
 
@@ -77,7 +78,8 @@ export function prepareAtOnceWrites(db: Sql, { agree, knownOf, keepRetry, record
       let state: QuotaState | undefined
       yield* forEach(commits, function* (commit) {
         const { key, sizeBytes } = commit.file
-        const done = yield* commitOne({ admit: { ...admit, key, sizeBytes }, commit, caps, state })
+        const known = yield* knownOf(commit)
+        const done = yield* commitOne({ admit: { ...admit, key, sizeBytes }, commit, caps, known, state })
         state = done.after
         replies.push(done.reply)
       })

@@ -3,7 +3,7 @@ import type { FolderFacts, NewFile } from '../record-store.ts'
 import { prepareDealClosing } from './deal-closing.ts'
 import { type FileRow, opaqueNameOf } from './file-row.ts'
 import { insertedNumber } from './inserted-number.ts'
-import type { Sql, SqlValue, Steps } from './sql.ts'
+import { type Sql, type SqlValue, type Steps, together } from './sql.ts'
 import { type Charge, prepareUsageWrites } from './usage-writes.ts'
 
 /** Adds rows of files, and charges them. Runs inside the caller's transaction. */
@@ -56,9 +56,11 @@ export function prepareFileInserts(db: Sql) {
         folder?.bytes ?? null,
         folder?.memberBytes ?? 0,
       )
-      const sequence = yield* insertedNumber(inserted)
+      const [sequence] = yield* together(
+        insertedNumber(inserted),
+        fileAdded(file.principal, charge, file.sizeBytes + (folder?.memberBytes ?? 0)),
+      )
       if (file.claimDigest !== undefined) yield* keepClaim.run(sequence, file.claimDigest)
-      yield* fileAdded(file.principal, charge, file.sizeBytes + (folder?.memberBytes ?? 0))
       return sequence
     },
   }

@@ -8,7 +8,7 @@ import type { DiscardWrites } from './discard-writes.ts'
 import { prepareFileInserts } from './file-inserts.ts'
 import { type FileRow, fileFromRow, opaqueNameOf } from './file-row.ts'
 import { type AgreedFolder, prepareMemberWrites } from './member-writes.ts'
-import type { Sql, Steps } from './sql.ts'
+import { type Sql, type Steps, together } from './sql.ts'
 import type { Charge } from './usage-writes.ts'
 
 /** A commit's outcome on its way back: the caller, who has the file, needs only its sequence. */
@@ -40,7 +40,8 @@ export function prepareFileRecording(
   function* knownOf(commit: FileCommit): Steps<KnownBefore> {
     const { file } = commit
     const [digest, unread] = handlesOf(commit)
-    const object = (yield* content.objectOfHandle(digest)) ?? (yield* content.objectOfHandle(unread))
+    const [byDigest, byPiece] = yield* together(content.objectOfHandle(digest), content.objectOfHandle(unread))
+    const object = byDigest ?? byPiece
     const open = object === undefined ? undefined : yield* content.openFile(file.principal, object, file.key)
     return { object, open }
   }

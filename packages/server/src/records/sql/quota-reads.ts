@@ -11,7 +11,7 @@ import type { AdmitRequest, AskingToken, DayLeft, ReserveOutcome } from '../reco
 import { prepareContentReads } from './content-reads.ts'
 import { prepareLimitReads } from './limit-reads.ts'
 import { prepareOverdueFiles } from './overdue-files.ts'
-import type { Sql, Steps } from './sql.ts'
+import { nothing, type Sql, type Steps, together } from './sql.ts'
 
 interface Sums {
   readonly bytes: number | null
@@ -32,6 +32,18 @@ export interface Asking {
   readonly day: string
   readonly token?: AskingToken | undefined
   readonly capStoredBytes?: number | undefined
+}
+
+interface TokenDay {
+  readonly principal: string
+  readonly token: string
+  readonly day: string
+}
+
+/** What was charged to a token, and to all tokens of its principal; an address as a token has no others beside it. */
+interface TokenUsage {
+  readonly own: number
+  readonly ofTokens: number | undefined
 }
 
 const NOTHING: Amount = { bytes: 0, files: 0 }
@@ -82,33 +94,38 @@ export function prepareQuotaReads(db: Sql) {
     .pluck()
 
   function* quotaState({ principal, day, token, capStoredBytes }: Asking): Steps<QuotaState> {
-    const reserved = yield* inFlight.get({ principal, day, token: token?.id ?? '' })
-    const used = sumOf(yield* charged.get(principal, day), reserved)
     const name = networkOf(principal)
     const isStoredAsked = capStoredBytes !== undefined
+    const [reserved, usage, tokenUsage, storedBytes, network] = yield* together(
+      inFlight.get({ principal, day, token: token?.id ?? '' }),
+      charged.get(principal, day),
+      tokenUsageOf(token && { principal, day, token: token.id }),
+      isStoredAsked ? stored.get(principal) : nothing(),
+      name === undefined ? nothing() : networkState(name, day, isStoredAsked),
+    )
+    const used = sumOf(usage, reserved)
     return {
       inFlight: reserved?.count ?? 0,
       used,
-      tokenBytes: token && (yield* tokenBytes({ principal, day, token: token.id }, used, reserved)),
-      storedBytes: isStoredAsked ? ((yield* stored.get(principal)) ?? 0) + (reserved?.everBytes ?? 0) : undefined,
-      network: name === undefined ? undefined : yield* networkState(name, day, isStoredAsked),
+      tokenBytes: tokenUsage && tokenBytes(tokenUsage, used, reserved),
+      storedBytes: isStoredAsked ? (storedBytes ?? 0) + (reserved?.everBytes ?? 0) : undefined,
+      network,
     }
   }
 
-  /** What nobody knows the token of may have been by this one. */
-  function* tokenBytes(
-    request: { principal: string; day: string; token: string },
-    used: Amount,
-    reserved: InFlightRow | undefined,
-  ): Steps<number> {
+  /** What was charged to a token that is asked about. */
+  function* tokenUsageOf(request: TokenDay | undefined): Steps<TokenUsage | undefined> {
+    if (request === undefined) return undefined
     const { day, token } = request
-    if (isAddressId(token)) {
-      const charged = (yield* chargedToAddress.get(WALLET_ADDRESSES, day, token)) ?? 0
-      return charged + ((yield* reservedByAddress.get(token, day)) ?? 0)
+    if (!isAddressId(token)) {
+      const sums = yield* chargedByTokens.get(request)
+      return { own: sums?.own ?? 0, ofTokens: sums?.tokens ?? 0 }
     }
-    const sums = yield* chargedByTokens.get(request)
-    const own = (sums?.own ?? 0) + (reserved?.ownBytes ?? 0)
-    return own + used.bytes - (sums?.tokens ?? 0) - (reserved?.tokensBytes ?? 0)
+    const [charged, reserved] = yield* together(
+      chargedToAddress.get(WALLET_ADDRESSES, day, token),
+      reservedByAddress.get(token, day),
+    )
+    return { own: (charged ?? 0) + (reserved ?? 0), ofTokens: undefined }
   }
 
   function* networkState(name: string, day: string, isStoredAsked: boolean): Steps<NonNullable<QuotaState['network']>> {
@@ -189,6 +206,12 @@ export function prepareQuotaReads(db: Sql) {
       return { outcome: { outcome: 'reserved', reservedBytes: asked.bytes, usedBytes, ...day }, caps }
     },
   }
+}
+
+/** What nobody knows the token of may have been by this one. */
+function tokenBytes({ own, ofTokens }: TokenUsage, used: Amount, reserved: InFlightRow | undefined): number {
+  if (ofTokens === undefined) return own
+  return own + (reserved?.ownBytes ?? 0) + used.bytes - ofTokens - (reserved?.tokensBytes ?? 0)
 }
 
 type CapsRequest = Pick<AdmitRequest, 'principal' | 'capBytes' | 'capFiles' | 'capStoredBytes' | 'token' | 'now'>

@@ -18,6 +18,12 @@ export interface QueryAnswer {
   readonly changes: number
 }
 
+/** What steps wait for: the answer to a query, or those to several that are asked at the same time. */
+export type Asked = Query | readonly Asked[]
+
+/** The answers in the places of what was asked. */
+export type Answered = QueryAnswer | readonly Answered[]
+
 /** A value that crosses to the engine or comes from it. Whole numbers are safe integers, bytes any view of them. */
 export type SqlValue = string | number | null | Uint8Array
 
@@ -30,7 +36,7 @@ export type SqlValue = string | number | null | Uint8Array
  * A function of steps does nothing until it is run: its call is always behind `yield*`.
  */
 export interface Steps<Value> {
-  [Symbol.iterator](): Iterator<Query, Value, QueryAnswer>
+  [Symbol.iterator](): Iterator<Asked, Value, Answered>
 }
 
 /** How many rows a statement changed. */
@@ -96,6 +102,34 @@ export function* forEach<Item>(
     index += 1
   }
 }
+
+/**
+ * Runs steps of which none reads what another one writes, and answers what each does. An engine behind a network is asked by all of them at
+ * the same time; one that answers at once runs them in their order.
+ *
+ * @example
+ * const [usage, limits] = yield* together(usageOf(principal), limitsOf(principal))
+ */
+export function* together<Values extends readonly unknown[]>(
+  ...steps: { readonly [Place in keyof Values]: Steps<Values[Place]> }
+): Steps<Values> {
+  const iterators = steps.map((one) => one[Symbol.iterator]())
+  const turns = iterators.map((iterator) => iterator.next())
+  for (;;) {
+    const asked: Asked[] = []
+    for (const turn of turns) if (turn.done !== true) asked.push(turn.value)
+    if (asked.length === 0) return turns.map(({ value }) => value) as readonly unknown[] as Values
+    const answered = (yield asked) as readonly Answered[]
+    let next = 0
+    for (const [place, iterator] of iterators.entries()) {
+      const answer = turns[place]?.done === true ? undefined : answered[next++]
+      if (answer !== undefined) turns[place] = iterator.next(answer)
+    }
+  }
+}
+
+/** Steps of which there are none. */
+export function* nothing(): Steps<undefined> {}
 
 /** What the body answers for each item, in order. */
 export function* mapEach<Item, Value>(items: Iterable<Item>, body: (item: Item) => Steps<Value>): Steps<Value[]> {

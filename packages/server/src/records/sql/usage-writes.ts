@@ -1,6 +1,6 @@
 import { isAddressId, WALLET_ADDRESSES } from '../../quota-rule/address-as-token.ts'
 import { type FileRow, storedBytesOf } from './file-row.ts'
-import type { Sql, Steps } from './sql.ts'
+import { nothing, type Sql, type Steps, together } from './sql.ts'
 
 /** What a file is charged, and whom: the principal's day. */
 export interface Charge {
@@ -46,9 +46,11 @@ export function prepareUsageWrites(db: Sql) {
     *fileAdded(principal: string, { day, bytes, token }: Charge, storedBytes: number): Steps<void> {
       // A composed file has been counted by a trigger.
       const files = bytes > 0 ? 1 : 0
-      yield* add.run({ principal, day, bytes, files, stored: storedBytes })
-      if (token === undefined || bytes === 0) return
-      yield* addToToken.run(isAddressId(token) ? WALLET_ADDRESSES : principal, day, token, bytes)
+      const isOfToken = token !== undefined && bytes > 0
+      yield* together(
+        add.run({ principal, day, bytes, files, stored: storedBytes }),
+        isOfToken ? addToToken.run(isAddressId(token) ? WALLET_ADDRESSES : principal, day, token, bytes) : nothing(),
+      )
     },
 
     /** Call once for a file that had ended and goes on after all. */

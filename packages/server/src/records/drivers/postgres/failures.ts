@@ -71,6 +71,7 @@ const CONNECTION_MESSAGES =
   /^(Connection terminated|Query read timeout|timeout expired|timeout exceeded|Client (was closed|has encountered)|There was an error establishing an SSL connection|Received unexpected )/i
 
 const UNIQUE_VIOLATION = '23505'
+const LOCK_NOT_AVAILABLE = '55P03'
 
 export function verdictOf(error: unknown): Verdict {
   if (!(error instanceof Error)) return 'fault'
@@ -94,6 +95,11 @@ export function codeOf(error: unknown): string {
 /** True when something like it is there already. */
 export function isUniqueViolation(error: unknown): boolean {
   return codeOf(error) === UNIQUE_VIOLATION
+}
+
+/** True when a lock or row was waited for in vain. */
+export function isLockTimeout(error: unknown): boolean {
+  return codeOf(error) === LOCK_NOT_AVAILABLE
 }
 
 /** True for the key of a write that is there already: the write was committed. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { LadeError } from '@lade/core/errors'
-import type { Pool } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 import type { DatabaseState, PoolState } from '../../database-state.ts'
 import type { RecordStore } from '../../record-store.ts'
 import { prepareLeaseFence } from '../../sql/lease-fence.ts'
@@ -11,17 +11,20 @@ import { prepareWrites, type WriteName } from '../../sql/writes.ts'
 import { AbandonedSessions } from './abandoned-sessions.ts'
 import { APPLICATION, askOn, Connections, createClient } from './connections.ts'
 import { Contention } from './contention.ts'
-import { translatedFailure, verdictOf } from './failures.ts'
+import { isLockTimeout, translatedFailure, verdictOf } from './failures.ts'
 import { forgetOldKeys } from './forget-old-keys.ts'
 import { MIGRATION_MS, migrate } from './migrate.ts'
-import { type Ask, postgresSql, runOn } from './postgres-sql.ts'
+import { type Ask, oneByOne, postgresSql, runOn } from './postgres-sql.ts'
+import { askInSets } from './query-sets.ts'
 import { requireDurable } from './require-durable.ts'
 import { SettledSequences } from './settled-sequences.ts'
 import { TIMEOUTS, type Timeouts } from './timeouts.ts'
 import { noCounts } from './transaction-counts.ts'
 import { transact } from './transactions.ts'
-import { CONTENTION, meetsContention } from './write-queue-names.ts'
-import { type WriteCall, WriteQueues } from './write-queues.ts'
+import { LOCKED } from './upload-batches.ts'
+import type { WriteCall } from './write-call.ts'
+import { CONTENTION, meetsContention, queueNameOf } from './write-queue-names.ts'
+import { WriteQueues } from './write-queues.ts'
 import { sideBySide, stagesOf } from './write-strands.ts'
 
 /** Which database, how many connections, and who is told about problems. */
@@ -47,13 +50,16 @@ export interface PostgresRecordStore extends RecordStore {
 class Undone extends Error {}
 
 const READ_REST_MS = 200
+/** How long a batch of uploads waits for the row of somebody else, and how often it is undone, before its uploads are made one by one. */
+const BATCH_LOCK_MS = 250
+const MAX_BATCH_ATTEMPTS = 2
 const CLOCK = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint::text AS at'
 
 /**
  * Records in a PostgreSQL database (15 or later), for any number of processes on any number of machines.
  *
  * Writes are serializable transactions that are run again when they meet another one; those that are known to meet (of one principal,
- * say) follow each other and share a COMMIT. A COMMIT whose answer was lost is found out about. While the database is away, reads and
+ * say) follow each other and share a COMMIT, and so do small uploads of all principals of a process. A COMMIT whose answer was lost is found out about. While the database is away, reads and
  * writes wait for some ten seconds, and then fail with `storage_failed`.
  *
  * Locks of sessions are used, so a pooler in between has to keep sessions (PgBouncer: `pool_mode = session`).
@@ -81,14 +87,17 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
   }
 
   // Every write finds its rows by an index. Reading a small table as a whole instead would make it meet every other write.
-  const writers = new Connections({
+  const maxWriters = Math.max(1, Math.ceil(maxConnections / 2))
+  const writing = {
     ...session,
     statementMs: timeouts.writeStatementMs,
     silenceMs: timeouts.writeSilenceMs,
-    max: Math.max(1, Math.ceil(maxConnections / 2)),
     isPipelined: true,
     session: { enable_seqscan: 'off', synchronous_commit: 'on' },
-  })
+  }
+  const writers = new Connections({ ...writing, max: Math.max(1, maxWriters - 1) })
+  // One of their own, which those who wait for locks cannot take from them.
+  const batching = maxWriters === 1 ? writers : new Connections({ ...writing, max: 1, lockMs: BATCH_LOCK_MS })
   const readers = new Connections({
     ...session,
     statementMs: timeouts.readStatementMs,
@@ -112,22 +121,53 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
     return runOn(askUnlessFailed, writes[name](input))
   }
 
+  async function runCalls(client: PoolClient, calls: readonly WriteCall[]): Promise<readonly unknown[]> {
+    const askOne = askOn(client)
+    const outputs: unknown[] = []
+    for (const strands of stagesOf(calls)) {
+      const ask = strands.length === 1 ? askOne : askInSets(askOne)
+      await sideBySide(
+        strands.map((strand) => async (hasFailed) => {
+          for (const place of strand) {
+            const call = calls[place]
+            if (call !== undefined && !hasFailed()) outputs[place] = await runCall(ask, call, hasFailed)
+          }
+        }),
+      )
+    }
+    return outputs
+  }
+
   async function runWrites(calls: readonly WriteCall[], lock: string | undefined): Promise<readonly unknown[]> {
     const sharedLock = lock !== CONTENTION && calls.some(({ name }) => meetsContention(name)) ? CONTENTION : undefined
     const timeoutMs = timeoutsNow().writeMs
-    const outputs = await transact({ ...transactions, timeoutMs, lock, sharedLock }, async (client) => {
-      const ask = askOn(client)
-      const outputs: unknown[] = []
-      for (const strands of stagesOf(calls)) {
-        await sideBySide(
-          strands.map((strand) => async (hasFailed) => {
-            for (const place of strand) {
-              const call = calls[place]
-              if (call !== undefined && !hasFailed()) outputs[place] = await runCall(ask, call, hasFailed)
-            }
-          }),
-        )
-      }
+    const outputs = await transact({ ...transactions, timeoutMs, lock, sharedLock }, (client) =>
+      runCalls(client, calls),
+    )
+    contention.note('made')
+    return outputs
+  }
+
+  async function runBatch(calls: readonly WriteCall[]): Promise<readonly unknown[]> {
+    const locks = calls.map(({ name, input }) => queueNameOf(name, input) ?? '')
+    const options = {
+      ...transactions,
+      connections: batching,
+      timeoutMs: timeoutsNow().writeMs,
+      lock: undefined,
+      freeLocks: [...new Set(locks)].toSorted(),
+      sharedLock: CONTENTION,
+      givesUp: (error: unknown, undone: number) =>
+        calls.length === 1 || undone >= MAX_BATCH_ATTEMPTS || isLockTimeout(error),
+    }
+    const outputs = await transact<readonly unknown[]>(options, async (client, held) => {
+      const outputs: unknown[] = calls.map(() => LOCKED)
+      const places = [...calls.keys()].filter((place) => held.has(locks[place] ?? ''))
+      const made = await runCalls(
+        client,
+        places.flatMap((place) => calls[place] ?? []),
+      )
+      for (const [index, place] of places.entries()) outputs[place] = made[index]
       return outputs
     })
     contention.note('made')
@@ -142,7 +182,7 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
     onConflict: () => contention.note('undone'),
   }
   const isContended = (): boolean => contention.isContended
-  const queues = new WriteQueues({ run: runWrites, timeoutMs: timeouts.writeMs, isContended })
+  const queues = new WriteQueues({ run: runWrites, runBatch, timeoutMs: timeouts.writeMs, isContended })
   const underWay = new Set<Promise<unknown>>()
   const stopForgetting = forgetOldKeys(writers.pool)
 
@@ -165,7 +205,7 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
     isOpen = false
     stopForgetting()
     await Promise.allSettled(underWay)
-    await Promise.all([writers.pool.end(), readers.pool.end()])
+    await Promise.all([...new Set([writers, batching, readers])].map(({ pool }) => pool.end()))
   }
 
   const records = recordsOver(
@@ -214,14 +254,19 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
       transactions: { ...counts },
       isContended: isContended(),
       queues: queues.size,
-      writers: stateOf(writers.pool),
+      writers: stateOf(writers.pool, ...(batching === writers ? [] : [batching.pool])),
       readers: stateOf(readers.pool),
     }),
   }
 }
 
-function stateOf({ totalCount, idleCount, waitingCount }: Pool): PoolState {
-  return { open: totalCount, idle: idleCount, waiting: waitingCount }
+function stateOf(...pools: readonly Pool[]): PoolState {
+  const sumOf = (count: (pool: Pool) => number): number => pools.reduce((sum, pool) => sum + count(pool), 0)
+  return {
+    open: sumOf(({ totalCount }) => totalCount),
+    idle: sumOf(({ idleCount }) => idleCount),
+    waiting: sumOf(({ waitingCount }) => waitingCount),
+  }
 }
 
 async function runRead(connections: Connections, steps: Steps<unknown>, needsSnapshot: boolean): Promise<unknown> {
@@ -229,7 +274,7 @@ async function runRead(connections: Connections, steps: Steps<unknown>, needsSna
   let failure: Error | undefined
   try {
     if (needsSnapshot) await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-    const value = await runOn(askOn(client), steps)
+    const value = await runOn(oneByOne(askOn(client)), steps)
     if (needsSnapshot) await client.query('COMMIT')
     return value
   } catch (error) {

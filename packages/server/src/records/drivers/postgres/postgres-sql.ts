@@ -1,4 +1,6 @@
 import type {
+  Answered,
+  Asked,
   Bound,
   Changed,
   Dialect,
@@ -10,6 +12,7 @@ import type {
   Statement,
   Steps,
 } from '../../sql/sql.ts'
+import { allOf } from './all-of.ts'
 import { placeholdersOf } from './placeholders.ts'
 
 const DIALECT: Dialect = {
@@ -44,12 +47,32 @@ export function postgresSql(): Sql {
 /** Sends a query to one connection. */
 export type Ask = (query: Query) => Promise<QueryAnswer>
 
-/** Runs steps one query after the other. */
+/**
+ * Runs steps.
+ *
+ * @param ask - is asked what steps ask together at the same time, where it can be: see {@link oneByOne}.
+ */
 export async function runOn<Value>(ask: Ask, steps: Steps<Value>): Promise<Value> {
   const iterator = steps[Symbol.iterator]()
   let turn = iterator.next()
-  while (turn.done !== true) turn = iterator.next(await ask(turn.value))
+  while (turn.done !== true) turn = iterator.next(await answersTo(ask, turn.value))
   return turn.value
+}
+
+async function answersTo(ask: Ask, asked: Asked): Promise<Answered> {
+  if ('statement' in asked) return ask(asked)
+  // Nothing is asked after the end of these steps.
+  return (await allOf(asked.map((one) => answersTo(ask, one)))) as Answered[]
+}
+
+/** For a connection that takes a query when it has answered the one before. */
+export function oneByOne(ask: Ask): Ask {
+  let last: Promise<unknown> = Promise.resolve()
+  return (query) => {
+    const answer = last.then(() => ask(query))
+    last = answer.catch(() => {})
+    return answer
+  }
 }
 
 class PostgresStatement<Values extends readonly unknown[], Row> implements Statement<Values, Row> {
@@ -63,17 +86,17 @@ class PostgresStatement<Values extends readonly unknown[], Row> implements State
   }
 
   *get(...values: Values): Steps<Row | undefined> {
-    const { rows } = yield this.#ask(values)
+    const { rows } = (yield this.#ask(values)) as QueryAnswer
     return rows.length === 0 ? undefined : this.#rowFrom(rows[0])
   }
 
   *all(...values: Values): Steps<Row[]> {
-    const { rows } = yield this.#ask(values)
+    const { rows } = (yield this.#ask(values)) as QueryAnswer
     return rows.map((row) => this.#rowFrom(row))
   }
 
   *run(...values: Values): Steps<Changed> {
-    const { changes } = yield this.#ask(values)
+    const { changes } = (yield this.#ask(values)) as QueryAnswer
     return { changes }
   }
 

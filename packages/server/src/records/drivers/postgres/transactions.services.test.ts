@@ -46,7 +46,7 @@ beforeEach(async () => {
 
 function run<Value>(body: (client: PoolClient) => Promise<Value>, options: Partial<TransactionOptions> = {}) {
   const usual = { connections, abandoned, lock: undefined, timeoutMs: TIMEOUT_MS, isOpen: () => true, counts }
-  return transact({ ...usual, ...options }, body)
+  return transact({ ...usual, ...options }, (client) => body(client))
 }
 
 async function valueIn(client: Client | PoolClient, name: string): Promise<number> {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { PoolClient } from 'pg'
 import { OutcomeUnknown } from '../../outcome-unknown.ts'
 import type { AbandonedSessions } from './abandoned-sessions.ts'
+import { allOf } from './all-of.ts'
 import type { Connections } from './connections.ts'
 import { codeOf, isKeyTaken, isUniqueViolation, verdictOf } from './failures.ts'
 import type { MutableCounts } from './transaction-counts.ts'
@@ -20,6 +21,8 @@ export interface TransactionOptions {
   readonly lock: string | undefined
   /** One that is held like it, at the same time as others who share it, and not while somebody has it as `lock`. */
   readonly sharedLock?: string | undefined
+  /** Locks like it of which those are taken that nobody has or waits for. In this order. */
+  readonly freeLocks?: readonly string[] | undefined
   /** For how long the transaction is run again and again before its failure is told. */
   readonly timeoutMs: number
   /** Sessions of theirs that are to be ended, since their connection is lost. */
@@ -29,10 +32,13 @@ export interface TransactionOptions {
   readonly counts: MutableCounts
   /** Told of every attempt that another transaction undid. */
   readonly onConflict?: () => void
+  /** Whether to tell the failure of an attempt that others undid, the last of so many. @default while the timeouts leave time, it is not told */
+  readonly givesUp?: (error: unknown, undone: number) => boolean
 }
 
 /**
- * Runs `body` in one serializable transaction, as often as it takes: it decides from what it reads, so it must have no other effect.
+ * Runs `body` in one serializable transaction, as often as it takes: it decides from what it reads, so it must have no other effect. It is
+ * told which of the `freeLocks` the transaction has.
  *
  * The key of the transaction is its first change. When a connection breaks while a COMMIT is under way, the next attempt inserts the
  * same key: that waits for the old transaction where it is still going on, and fails where it was committed, which is then what this
@@ -44,14 +50,15 @@ export interface TransactionOptions {
  */
 export async function transact<Value>(
   options: TransactionOptions,
-  body: (client: PoolClient) => Promise<Value>,
+  body: (client: PoolClient, held: ReadonlySet<string>) => Promise<Value>,
 ): Promise<Value> {
-  const { connections, timeoutMs, isOpen, counts, onConflict } = options
+  const { connections, timeoutMs, isOpen, counts, onConflict, givesUp = () => false } = options
   const key = randomUUID()
   const since = performance.now()
   let giveUpAt = since + timeoutMs
   let inDoubt: { readonly value: Value } | undefined
   let races = 0
+  let undone = 0
   for (let attempt = 0; ; attempt += 1) {
     const progress: Progress<Value> = { hasKey: false, committing: undefined }
     try {
@@ -77,7 +84,9 @@ export async function transact<Value>(
       }
       if (inDoubt === undefined) {
         if (isUniqueViolation(error)) races += 1
-        const isFinal = verdict === 'fault' || verdict === 'full' || races > MAX_RACES
+        if (verdict === 'again') undone += 1
+        const isGivenUp = verdict === 'again' && givesUp(error, undone)
+        const isFinal = verdict === 'fault' || verdict === 'full' || races > MAX_RACES || isGivenUp
         if (isFinal || (verdict === 'lost' && !isOpen()) || performance.now() > giveUpAt) throw error
       } else if (performance.now() > giveUpAt) {
         counts.unknown += 1
@@ -101,18 +110,20 @@ interface Attempt extends TransactionOptions {
 
 async function runOnce<Value>(
   attempt: Attempt,
-  body: (client: PoolClient) => Promise<Value>,
+  body: (client: PoolClient, held: ReadonlySet<string>) => Promise<Value>,
   progress: Progress<Value>,
 ): Promise<Value> {
-  const { connections, abandoned, lock, sharedLock, key } = attempt
+  const { connections, abandoned, lock, sharedLock, freeLocks = [], key } = attempt
   const client = await connections.take()
-  const isLocked = lock !== undefined || sharedLock !== undefined
+  const isLocked = lock !== undefined || sharedLock !== undefined || freeLocks.length > 0
   let isSound = false
   let unlocked: Promise<unknown> | undefined
   try {
     // Where they cannot be ended, the waits below are as long as the server lets them live.
     await abandoned.end(client)
-    await allOf([
+    const taking = freeLocks.length === 0 ? undefined : takeFree(client, freeLocks)
+    await allOf<unknown>([
+      taking,
       // Before the transaction, since that sees the records as they are at its first statement.
       // The shared one last: who waits for its own lock keeps nobody from the other.
       lock === undefined ? undefined : client.query({ name: 'lade-lock', text: LOCK, values: [lock] }),
@@ -121,7 +132,7 @@ async function runOnce<Value>(
       client.query(`BEGIN ISOLATION LEVEL SERIALIZABLE; INSERT INTO write_keys (key) VALUES ('${key}')`),
     ])
     progress.hasKey = true
-    const value = await body(client)
+    const value = await body(client, new Set(await taking))
     progress.committing = { value }
     const committed = client.query('COMMIT')
     unlocked = isLocked ? client.query({ name: 'lade-unlock', text: UNLOCK }) : undefined
@@ -141,12 +152,13 @@ async function runOnce<Value>(
 
 const LOCK = 'SELECT pg_advisory_lock(hashtextextended($1, 0))'
 const SHARE = 'SELECT pg_advisory_lock_shared(hashtextextended($1, 0))'
+// Never waits, so that whoever has one of them holds up nobody but those who need it.
+const TAKE_FREE = `SELECT name FROM unnest($1::text[]) AS name WHERE pg_try_advisory_lock(hashtextextended(name, 0))`
 const UNLOCK = 'SELECT pg_advisory_unlock_all()'
 
-/** Waits for all of them, whichever fail, and then throws what the first of those did. */
-async function allOf(queries: readonly (Promise<unknown> | undefined)[]): Promise<void> {
-  const failed = (await Promise.allSettled(queries)).find(({ status }) => status === 'rejected')
-  if (failed?.status === 'rejected') throw failed.reason
+async function takeFree(client: PoolClient, locks: readonly string[]): Promise<readonly string[]> {
+  const { rows } = await client.query<{ name: string }>({ name: 'lade-take-free', text: TAKE_FREE, values: [locks] })
+  return rows.map(({ name }) => name)
 }
 
 /**

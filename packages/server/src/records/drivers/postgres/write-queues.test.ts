@@ -2,12 +2,15 @@ import { setImmediate as tick } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { OutcomeUnknown } from '../../outcome-unknown.ts'
-import { type WriteCall, WriteQueues } from './write-queues.ts'
+import { LOCKED } from './upload-batches.ts'
+import type { WriteCall } from './write-call.ts'
+import { WriteQueues } from './write-queues.ts'
 
 interface Run {
   readonly names: readonly string[]
   readonly queueName: string | undefined
-  readonly end: (error?: unknown) => void
+  /** With what it fails, or with what it answers in place of the names. */
+  readonly end: (error?: unknown, outputs?: readonly unknown[]) => void
 }
 
 const LOST = Object.assign(new Error('reset'), { code: 'ECONNRESET' })
@@ -17,15 +20,28 @@ const FAULT = Object.assign(new Error('null value'), { code: '23502' })
 function queueOf({ timeoutMs = 1000, isContended = (): boolean => false } = {}) {
   const runs: Run[] = []
   const run = (calls: readonly WriteCall[], queueName: string | undefined): Promise<readonly unknown[]> => {
-    const names = calls.map(({ input }) => (input as { key: string }).key)
+    const names = calls.map(
+      ({ input }: { input: { key?: string; admit?: { key: string } } }) => input.key ?? input.admit?.key ?? '',
+    )
     return new Promise((resolve, reject) => {
-      runs.push({ names, queueName, end: (error) => (error === undefined ? resolve(names) : reject(error)) })
+      runs.push({
+        names,
+        queueName,
+        end: (error, outputs = names) => (error === undefined ? resolve(outputs) : reject(error)),
+      })
     })
   }
-  const queue = new WriteQueues({ run, timeoutMs, isContended })
+  const queue = new WriteQueues({ run, runBatch: (calls) => run(calls, 'batch'), timeoutMs, isContended })
   const write = (principal: string, key: string): Promise<unknown> =>
     queue.write('files.remove', { principal, key, now: 1 })
-  return { queue, runs, write }
+  const uploadFile = (principal: string, key: string): Promise<unknown> => {
+    const content = { pieceRoot: key, aliases: [] }
+    return queue.write('quotas.commitAtOnce', {
+      admit: { principal, key },
+      commit: { file: { principal, key, sha256: key }, content },
+    } as never)
+  }
+  return { queue, runs, write, uploadFile }
 }
 
 describe('WriteQueues', () => {
@@ -138,6 +154,59 @@ describe('WriteQueues', () => {
     ])
     for (const run of runs) run.end()
     await Promise.all(writes)
+  })
+
+  test('makes uploads of all principals together', async () => {
+    const { runs, uploadFile } = queueOf()
+    const uploads = ['alice', 'bob', 'carol'].map((principal) => uploadFile(principal, principal))
+    runs[0]?.end()
+    await tick()
+    expect(runs.map(({ names, queueName }) => [queueName, names])).toEqual([
+      ['batch', ['alice']],
+      ['batch', ['bob', 'carol']],
+    ])
+    runs[1]?.end()
+    expect(await Promise.all(uploads)).toEqual(['alice', 'bob', 'carol'])
+  })
+
+  test('has an upload whose principal is locked wait for the lock, and those behind it share transactions again', async () => {
+    const { queue, runs, uploadFile } = queueOf()
+    const uploads = [uploadFile('alice', 'locked')]
+    runs[0]?.end(undefined, [LOCKED])
+    await tick()
+    uploads.push(uploadFile('alice', 'behind'), uploadFile('bob', 'other'))
+    expect(runs.slice(1).map(({ names, queueName }) => [queueName, names])).toEqual([
+      ['principal alice', ['locked']],
+      ['batch', ['other']],
+    ])
+    runs[1]?.end()
+    runs[2]?.end()
+    await tick()
+    expect(runs.slice(3).map(({ names, queueName }) => [queueName, names])).toEqual([['batch', ['behind']]])
+    runs[3]?.end()
+    expect(await Promise.all(uploads)).toEqual(['locked', 'behind', 'other'])
+    expect(queue.size).toBe(0)
+  })
+
+  test('has an upload that was locked wait until it is made, whatever is before it', async () => {
+    const { runs, write, uploadFile } = queueOf()
+    const removal = write('alice', 'removal')
+    const first = uploadFile('alice', 'first')
+    const made = [removal, first]
+    runs[0]?.end()
+    await tick()
+    expect(runs[1]).toMatchObject({ queueName: 'batch', names: ['first'] })
+    made.push(write('alice', 'second removal'))
+    runs[1]?.end(undefined, [LOCKED])
+    await tick()
+    runs[2]?.end()
+    await tick()
+    expect(runs.slice(2).map(({ names, queueName }) => [queueName, names])).toEqual([
+      ['principal alice', ['second removal']],
+      ['principal alice', ['first']],
+    ])
+    runs[3]?.end()
+    expect(await Promise.all(made)).toEqual(['removal', 'first', 'second removal'])
   })
 
   test('answers every write once, in the order of its queue, and forgets all of them', async () => {

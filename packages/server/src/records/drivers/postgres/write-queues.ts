@@ -1,25 +1,16 @@
 import type { Fence } from '../../record-store.ts'
 import type { WriteInput, WriteName, WriteOutput } from '../../sql/writes.ts'
 import { isUniqueViolation, verdictOf } from './failures.ts'
-import { queueNameOf } from './write-queue-names.ts'
-
-/** One write, and who waits for it. */
-export interface WriteCall {
-  readonly name: WriteName
-  readonly input: never
-  readonly fence: Fence | undefined
-}
-
-interface Waiting {
-  readonly call: WriteCall
-  readonly resolve: (output: never) => void
-  readonly reject: (error: unknown) => void
-  readonly since: number
-}
+import { UploadBatches } from './upload-batches.ts'
+import type { WaitingWrite, WriteCall } from './write-call.ts'
+import { CONTENTION, queueNameOf } from './write-queue-names.ts'
+import { isPlainUpload } from './write-strands.ts'
 
 export interface WriteQueuesOptions {
   /** Makes writes in one transaction, all or none, and answers their outputs in order. */
   readonly run: (calls: readonly WriteCall[], queueName: string | undefined) => Promise<readonly unknown[]>
+  /** As `run` of {@link UploadBatches}. */
+  readonly runBatch: (calls: readonly WriteCall[]) => Promise<readonly unknown[]>
   /** For how long a write waits for those before it at the least, when these fail because the database is away. */
   readonly timeoutMs: number
   /** Whether writes of different principals undo each other at this time. */
@@ -39,15 +30,22 @@ const MAX_GROUP = 64
  */
 export class WriteQueues {
   readonly #options: WriteQueuesOptions
-  readonly #queues = new Map<string, Waiting[]>()
+  readonly #queues = new Map<string, WaitingWrite[]>()
+  readonly #batches: UploadBatches
 
   constructor(options: WriteQueuesOptions) {
     this.#options = options
+    const apart = (waiting: WaitingWrite): void => {
+      const { name, input } = waiting.call
+      const queueName = queueNameOf(name, input, options.isContended())
+      if (queueName !== undefined) this.#enter(queueName, { ...waiting, isApart: true })
+    }
+    this.#batches = new UploadBatches({ run: options.runBatch, apart })
   }
 
   /** Queues that have something to do. */
   get size(): number {
-    return this.#queues.size
+    return this.#queues.size + (this.#batches.isRunning ? 1 : 0)
   }
 
   async write<Name extends WriteName>(name: Name, input: WriteInput<Name>, fence?: Fence): Promise<WriteOutput<Name>> {
@@ -56,15 +54,22 @@ export class WriteQueues {
     if (queueName === undefined) return (await this.#options.run([call], undefined))[0] as WriteOutput<Name>
     return new Promise<WriteOutput<Name>>((resolve, reject) => {
       const since = performance.now()
-      const waiting: Waiting = { call, resolve: resolve as (output: never) => void, reject, since }
-      const queue = this.#queues.get(queueName)
-      if (queue !== undefined) {
-        queue.push(waiting)
-        return
-      }
-      this.#queues.set(queueName, [waiting])
-      void this.#drain(queueName)
+      const waiting: WaitingWrite = { call, resolve: resolve as (output: never) => void, reject, since }
+      // What its principal waits for already is waited for there.
+      const isBatched = queueName !== CONTENTION && !this.#queues.has(queueName) && isPlainUpload(call)
+      if (isBatched) this.#batches.add(waiting)
+      else this.#enter(queueName, waiting)
     })
+  }
+
+  #enter(queueName: string, waiting: WaitingWrite): void {
+    const queue = this.#queues.get(queueName)
+    if (queue !== undefined) {
+      queue.push(waiting)
+      return
+    }
+    this.#queues.set(queueName, [waiting])
+    void this.#drain(queueName)
   }
 
   async #drain(queueName: string): Promise<void> {
@@ -72,8 +77,8 @@ export class WriteQueues {
     while (queue.length > 0) {
       const group = queue.splice(0, MAX_GROUP)
       const failure = await this.#together(group, queueName)
-      if (failure === undefined) continue
-      if (isOfOneWrite(failure.cause) && group.length > 1) {
+      if (failure === undefined) this.#rejoin(queue)
+      else if (isOfOneWrite(failure.cause) && group.length > 1) {
         for (const waiting of group) await this.#together([waiting], queueName)
       } else {
         this.#rejectOld(queue, failure.cause)
@@ -82,8 +87,15 @@ export class WriteQueues {
     this.#queues.delete(queueName)
   }
 
+  /** Lets uploads that came while their principal had something else to wait for share transactions again. */
+  #rejoin(queue: WaitingWrite[]): void {
+    if (this.#batches.isHeldUp || this.#options.isContended()) return
+    if (!queue.every(({ call, isApart = false }) => isPlainUpload(call) && !isApart)) return
+    for (const waiting of queue.splice(0)) this.#batches.add(waiting)
+  }
+
   /** Undefined when all were made; nobody was told of a failure that may be of one among several. */
-  async #together(group: readonly Waiting[], queueName: string): Promise<{ readonly cause: unknown } | undefined> {
+  async #together(group: readonly WaitingWrite[], queueName: string): Promise<{ readonly cause: unknown } | undefined> {
     try {
       const outputs = await this.#options.run(
         group.map(({ call }) => call),
@@ -98,7 +110,7 @@ export class WriteQueues {
   }
 
   /** The oldest are in front. */
-  #rejectOld(queue: Waiting[], cause: unknown): void {
+  #rejectOld(queue: WaitingWrite[], cause: unknown): void {
     const before = performance.now() - this.#options.timeoutMs
     const firstYoung = queue.findIndex(({ since }) => since > before)
     for (const { reject } of queue.splice(0, firstYoung < 0 ? queue.length : firstYoung)) reject(cause)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { WriteCall } from './write-queues.ts'
+import type { WriteCall } from './write-call.ts'
 import { sideBySide, stagesOf } from './write-strands.ts'
 
 function upload(principal: string, sha256: string, other: object = {}): WriteCall {

@@ -1,7 +1,7 @@
 import { isAddressId } from '../../../quota-rule/address-as-token.ts'
 import type { WriteInput } from '../../sql/writes.ts'
+import type { WriteCall } from './write-call.ts'
 import { queueNameOf } from './write-queue-names.ts'
-import type { WriteCall } from './write-queues.ts'
 
 /** Places of writes that follow each other, in their order. */
 export type Strand = readonly number[]
@@ -31,6 +31,11 @@ export function stagesOf(calls: readonly WriteCall[]): readonly (readonly Strand
   }
   endStage()
   return stages
+}
+
+/** Whether a write is an upload that may be made beside others: see {@link stagesOf}. */
+export function isPlainUpload(call: WriteCall): boolean {
+  return meetsOf(call) !== undefined
 }
 
 /** What an upload has in common with those that it must not be beside; undefined for other writes. */

@@ -1,4 +1,4 @@
-import type { Bound, Changed, Dialect, Query, QueryAnswer, Sql, Statement, Steps } from '../../sql/sql.ts'
+import type { Answered, Asked, Bound, Changed, Dialect, Sql, Statement, Steps } from '../../sql/sql.ts'
 import type { Connection } from './connection.ts'
 
 export const DIALECT: Dialect = {
@@ -87,7 +87,7 @@ export class AtOnce<Value> implements Steps<Value> {
     this.#run = run
   }
 
-  [Symbol.iterator](): Iterator<Query, Value, QueryAnswer> {
+  [Symbol.iterator](): Iterator<Asked, Value, Answered> {
     return { next: () => ({ done: true, value: this.#run() }) }
   }
 }
