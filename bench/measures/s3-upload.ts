@@ -19,7 +19,7 @@ const WARM_UP_BYTES = 64 * MIB
 const FILES = 500
 const FILES_AT_ONCE = 16
 const FILE_BYTES = MIB
-/** As the SDK's upload of streams cuts them, and the service its own. */
+/** As the service cuts them. */
 const PART_BYTES = 8 * MIB
 const MOST_SECONDS = 120
 const TIMEOUT_MS = 600_000
