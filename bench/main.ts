@@ -17,6 +17,7 @@ import { measurePostgresUpload } from './measures/postgres-upload.ts'
 import { measurePut } from './measures/put.ts'
 import { measurePutFolder } from './measures/put-folder.ts'
 import { measureRandomGet } from './measures/random-get.ts'
+import { measureS3Upload } from './measures/s3-upload.ts'
 import { measureSmallGet } from './measures/small-get.ts'
 import { measureSmallUpload } from './measures/small-upload.ts'
 import { measureTusUpload } from './measures/tus-upload.ts'
@@ -34,6 +35,7 @@ const MEASUREMENTS: Readonly<Record<MeasurementName, (run: BenchRun) => Promise<
   'tus-upload': measureTusUpload,
   'small-upload': measureSmallUpload,
   'postgres-upload': measurePostgresUpload,
+  's3-upload': measureS3Upload,
   download: measureDownload,
   'small-get': measureSmallGet,
   'random-get': measureRandomGet,

@@ -10,6 +10,7 @@ export const MEASUREMENT_NAMES = [
   'tus-upload',
   'small-upload',
   'postgres-upload',
+  's3-upload',
   'download',
   'small-get',
   'random-get',

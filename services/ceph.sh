@@ -5,7 +5,7 @@
 #   services/ceph.sh gateway FOLDER PORT  starts one more gateway of that Ceph, and prints its process id
 #   services/ceph.sh stop FOLDER          ends the processes of that folder, and leaves the folder
 #
-# Keys: test / testing. Buckets are made by whoever needs them. Everything is kept in memory and on 127.0.0.1 only.
+# It is started when it has taken an object of each kind. Keys: test / testing. Buckets are made by whoever needs them. Everything is kept in memory and on 127.0.0.1 only.
 # It needs Debian's ceph-mon, ceph-osd, ceph-common and radosgw (apt-get install --no-install-recommends).
 set -euo pipefail
 
@@ -114,4 +114,21 @@ timeout 60 bash -c "until ceph -c '$conf' osd stat 2>/dev/null | grep -q '1 up';
 setsid radosgw -c "$conf" -f -n client.gateway > "$folder/log/gateway.out" 2>&1 < /dev/null & remember $!
 timeout 90 bash -c "until curl -s -o /dev/null http://127.0.0.1:$port/; do sleep 0.2; done"
 timeout 60 radosgw-admin -c "$conf" -n client.gateway user create --uid=test --display-name=test --access-key=test --secret=testing > /dev/null 2>&1
+
+# The gateway creates a pool when something is first put into it. That takes seconds, and no test should wait for them: there is a pool for
+# buckets, one for objects and one for uploads in parts. Eight keys reach every placement group of a pool.
+s3() {
+  curl -sSf --max-time 60 --aws-sigv4 aws:amz:us-east-1:s3 --user test:testing -H 'x-amz-content-sha256: UNSIGNED-PAYLOAD' -X "$1" \
+    "${@:3}" "http://127.0.0.1:$port/warm-up$2"
+}
+s3 PUT ''
+for key in {1..8}; do
+  s3 PUT "/$key" --data-binary "$key"
+  upload=$(s3 POST "/$key?uploads=" | sed -n 's:.*<UploadId>\(.*\)</UploadId>.*:\1:p')
+  etag=$(s3 PUT "/$key?partNumber=1&uploadId=$upload" --data-binary "$key" -o /dev/null -w '%header{etag}')
+  s3 POST "/$key?uploadId=$upload" -o /dev/null --data-binary \
+    "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>$etag</ETag></Part></CompleteMultipartUpload>"
+  s3 DELETE "/$key"
+done
+s3 DELETE ''
 echo "http://127.0.0.1:$port"

@@ -47,7 +47,7 @@ export interface Gateway {
 }
 
 /**
- * Starts Ceph, which takes about fifteen seconds, by `ceph.sh`.
+ * Starts Ceph, which takes about twenty seconds, by `ceph.sh`.
  *
  * @param options.memoryBytes - how much it can keep. @default 2 GiB
  * @throws {Error} with what the script said, such as that a Debian package is missing.

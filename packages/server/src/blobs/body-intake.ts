@@ -29,6 +29,8 @@ export interface BodyIntakeOptions {
   readonly blockBytes: number
   /** True when nobody else looks at the chunks, so that their memory may be given back at once. @default false */
   readonly ownsChunks?: boolean | undefined
+  /** True when the taker keeps a block instead of giving it back, so that each has memory of its own. @default false */
+  readonly keepsBlocks?: boolean
   readonly signal?: AbortSignal | undefined
   /** Called with the running total on every chunk that arrives: the sign of life of this body. */
   readonly onProgress?: ((receivedBytes: number) => void) | undefined
@@ -45,6 +47,9 @@ const CONTENDED_BLOCKS = 40
 const SMALL_BLOCK_BYTES = 65_536
 /** From here on a body has one at a time. */
 const MAX_SMALL_BLOCKS = 256
+
+/** From here on a body has shared blocks; it is hashed on another thread then. */
+const SHARED_FROM_BYTES = 256 * 1024
 
 /** The usual block: larger ones gain nothing, smaller ones cost system calls. */
 export const DEFAULT_BLOCK_BYTES = 1024 * 1024
@@ -84,8 +89,10 @@ export class BodyIntake {
     this.#source = source
     this.#options = options
     this.#mostBytes = options.sizeBytes ?? Infinity
-    // A body of one block brings a buffer of its own size: it may be kept, and a small one costs little memory.
-    this.#isShared = options.blockBytes === sharedBlocks.blockBytes && this.#mostBytes > options.blockBytes
+    // A small body brings a buffer of its own size, which costs little memory. Shared blocks cost no memory anew, and threads hash them
+    // without a copy.
+    const isBig = options.blockBytes === sharedBlocks.blockBytes && this.#mostBytes >= SHARED_FROM_BYTES
+    this.#isShared = isBig && options.keepsBlocks !== true
     source.pause()
     source.on('data', this.#accept)
     source.on('end', this.#finish)

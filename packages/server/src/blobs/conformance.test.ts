@@ -1,3 +1,4 @@
+import { LadeError } from '@lade/core/errors'
 import { describe, expect, test } from 'vitest'
 import type { ConformanceCase } from './conformance/case.ts'
 import { type BlobStoreSubject, describeBlobStore, runCase, runGap } from './conformance.ts'
@@ -27,6 +28,16 @@ describe('runCase', () => {
     await runCase(passing, counted)
     await expect(runCase(failing, counted)).rejects.toThrow('as it must')
     expect(counted.discarded).toBe(2)
+  })
+
+  test('says what the medium said, which reports leave out', async () => {
+    const item: ConformanceCase = {
+      title: 'fails',
+      run: async () => {
+        throw new LadeError('storage_failed', { retryAfterSeconds: 10 }, { cause: new Error('PutObject: ETIMEDOUT') })
+      },
+    }
+    await expect(runCase(item, subject())).rejects.toThrow('storage_failed: PutObject: ETIMEDOUT')
   })
 })
 

@@ -1,3 +1,4 @@
+import { LadeError } from '@lade/core/errors'
 import { describe, test } from 'vitest'
 import { BROKEN_MEDIUM_CASES } from './conformance/broken-medium-cases.ts'
 import type { BlobStoreSubject, ConformanceCase } from './conformance/case.ts'
@@ -57,9 +58,17 @@ export async function runCase(item: ConformanceCase, subject: BlobStoreSubject):
   const fixture = { store: await subject.open(), subject }
   try {
     await item.run(fixture)
+  } catch (error) {
+    throw withCause(error)
   } finally {
     await subject.discard(fixture.store)
   }
+}
+
+/** A report keeps the message of an error and not its cause, which is what the medium said. */
+function withCause(error: unknown): unknown {
+  if (!LadeError.is(error) || !(error.cause instanceof Error)) return error
+  return new Error(`${error.code}: ${error.cause.message}`, { cause: error })
 }
 
 /** Runs a case that the subject admits to failing. @throws when it passes: the gap is to be struck off. */

@@ -176,7 +176,7 @@ export async function receiveInline(
   options: SizedReceiveOptions,
 ): Promise<VerifiedBody & { readonly bytes: Uint8Array }> {
   const { sizeBytes, signal, onProgress } = options
-  const intake = new BodyIntake(source, { sizeBytes, blockBytes: sizeBytes, signal, onProgress })
+  const intake = new BodyIntake(source, { sizeBytes, blockBytes: sizeBytes, keepsBlocks: true, signal, onProgress })
   try {
     options.onReady?.()
     intake.start()

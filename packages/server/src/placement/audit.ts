@@ -30,7 +30,7 @@ type Finding =
  * Asks the prover of a stored copy to prove that it has it, checks the proof, and records both.
  *
  * The seed is fresh, so that nothing can be prepared, and an answer after the deadline is none, so that nothing can be fetched first. Of
- * a copy that was proved some bytes are retrieved, too, as anybody would, and compared with ours where they are still here. Provers that
+ * a copy at another service some bytes are retrieved, too, as anybody would, and compared with ours where they are still here. Provers that
  * prove to their own chain only are audited by such comparisons alone.
  *
  * An answer that does not hold ends the copy at once. Without an answer the audit is repeated, and the last repetition ends the copy; until
@@ -57,7 +57,9 @@ export async function auditCopy(context: PlacementContext, prover: Prover, copyO
     const released = { piece: piece.id, add: [], release: [copy.id], nextAt: now(), failure: null }
     return records.placements.reconcile({ ...released, now: now() })
   }
-  const isRetrievable = passed && (!isByProof || (await isRetrieved(context, prover, copyOfPiece)))
+  // Of a local prover the same storage would be read twice more, and compared with itself: its proof is made of what was retrieved.
+  const isShown = !isByProof || prover.isLocal
+  const isRetrievable = passed && (isShown || (await isRetrieved(context, prover, copyOfPiece)))
   const retryMs = finding.kind === 'unanswered' ? schedule.auditRetryMs[copy.attempts] : undefined
   const waitMs = passed ? intervalMs(context) : (retryMs ?? 0)
   const isFinal = !passed && retryMs === undefined

@@ -1,9 +1,11 @@
 import { DAY_MS } from '@lade/core/time'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { BlobStore } from '../blobs/blob-store.ts'
 import { seededBytes } from '../blobs/conformance/seeded-bytes.ts'
 import { openLocalProver } from '../proving/drivers/local/local-prover.ts'
 import type { FakeProver } from '../proving/fake-prover.ts'
 import type { CopyRecord, DealRecord } from '../records/record-store.ts'
+import { localPieces } from './local-pieces.ts'
 import { fakeProvers, openPlacementFixture, type PlacementFixture, provedAt, timesListed } from './testing-placement.ts'
 
 const ONE = 'https://one.example'
@@ -53,6 +55,21 @@ describe('a placement job', () => {
         { sourceUrl: `https://stage.example/piece/${pieceCidsOf(one)[0]}` },
       ])
       expect(job.snapshot().audits).toEqual([{ prover: ONE, passed: 1, failed: 0 }])
+    })
+
+    it('reads a small file in the storage once to prove it to itself', async () => {
+      const file = await fixture.put(seededBytes(100_000, 1), { isBlob: true })
+      let reads = 0
+      const open: BlobStore['open'] = (sha256) => {
+        reads += 1
+        return fixture.blobs.open(sha256)
+      }
+      const blobs = { ...fixture.blobs, open }
+      const local = openLocalProver({ readPiece: localPieces({ records: fixture.records, blobs }) })
+      await fixture.pass(fixture.job([local], { blobs }))
+      const [copy] = pieceOf(await fixture.deal(file)).copies
+      expect(copy).toMatchObject({ state: 'stored', retrievableAt: copy?.provedAt, provedAt: expect.any(Number) })
+      expect(reads).toBe(1)
     })
 
     it('is proposed once it was sent, and active only with a proof', async () => {

@@ -18,8 +18,11 @@ const REMOVALS = 4
 const AUDITS = 2
 /** Asking this process costs it no wait for a network, and sharing the wait for the disk is worth much. Each begins in a turn of its own. */
 const LOCAL = 16
-/** This process audits its own bigger pieces one at a time, and rests after each: reading and hashing them takes from uploads. */
-const BIG_PIECE_BYTES = 1024 * 1024
+/**
+ * This process audits its own bigger pieces one at a time, and rests after each: reading and hashing them takes from uploads. The rest is
+ * as many times what the event loop was busy meanwhile: waiting for a store takes nothing from anybody.
+ */
+const BIG_PIECE_BYTES = 256 * 1024
 const REST_PER_AUDIT = 3
 /** So many of them are remembered at a time, lest they hide the small ones that are due after them. */
 const MAX_BIG_AUDITS = 1024
@@ -120,9 +123,9 @@ export class PlacementQueues {
   }
 
   async #withRest(work: () => Promise<void>): Promise<void> {
-    const startedAt = performance.now()
+    const before = performance.eventLoopUtilization()
     await work()
-    const restMs = REST_PER_AUDIT * (performance.now() - startedAt)
+    const restMs = REST_PER_AUDIT * performance.eventLoopUtilization(before).active
     await sleep(restMs, undefined, { signal: this.#context.signal, ref: false })
   }
 

@@ -1,4 +1,5 @@
 import { createHash, type Hash } from 'node:crypto'
+import { chunkMemory, freeChunk } from '@lade/node/hashing/chunk-memory'
 import type { BufferList } from '../../buffer-list.ts'
 import type { CheckedBytes } from './checked-bytes.ts'
 
@@ -61,6 +62,7 @@ export class PartBuffer {
 
   /** Gives the memory back. Nothing may read it any more. */
   release(): void {
-    this.#list?.give(this.#memory)
+    if (this.#list === undefined) freeChunk(chunkMemory(this.#memory))
+    else this.#list.give(this.#memory)
   }
 }

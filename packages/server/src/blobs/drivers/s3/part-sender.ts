@@ -3,8 +3,8 @@ import type { PartBuffer } from './part-buffer.ts'
 import { S3Failure } from './s3-failure.ts'
 import type { Slots } from './slots.ts'
 
-/** Parts of one upload in flight at once; with the one that fills, what an upload holds in memory. */
-const PARTS_IN_FLIGHT = 3
+/** Parts of one upload in flight at once, as the SDK has them: many stores limit a connection. With the one that fills, what an upload holds. */
+const PARTS_IN_FLIGHT = 4
 
 /** Sends the parts of one upload side by side, and remembers what became of them. */
 export class PartSender {

@@ -38,11 +38,16 @@ export class PendingUpload {
   readonly #upload: MultipartUpload
   readonly #sender: PartSender
   readonly #marker: string
+  /** Resolves when the marker has the id of the upload. */
+  readonly #marked: Promise<void>
   #mayHaveWaiting = false
 
-  private constructor(parts: PendingUploadParts, upload: MultipartUpload) {
+  private constructor(parts: PendingUploadParts, upload: MultipartUpload, marked: Promise<void>) {
     this.#parts = parts
     this.#upload = upload
+    this.#marked = marked
+    // Whoever sends the first part is told.
+    marked.catch(() => {})
     this.#sender = new PartSender(upload, parts.slots)
     this.#marker = parts.keys.marker(parts.holder, parts.id)
   }
@@ -56,16 +61,22 @@ export class PendingUpload {
       // An upload to a place that has its holder's name is found by that.
       if (expected !== undefined) await writeMarker(calls, marker, { uploads: [], beginning: key })
       const upload = await MultipartUpload.create(calls, key)
-      await writeMarker(calls, marker, { uploads: [upload.name], ...(upload.mayHaveTwin && { beginning: key }) })
-      return new PendingUpload(parts, upload)
+      const marked = writeMarker(calls, marker, {
+        uploads: [upload.name],
+        ...(upload.mayHaveTwin && { beginning: key }),
+      })
+      // The first marker already leads a sweep to the upload; the first part fills meanwhile.
+      if (expected === undefined) await marked
+      return new PendingUpload(parts, upload, marked)
     } catch (error) {
       parts.leftovers.add(marker)
       throw error
     }
   }
 
-  send(part: PartBuffer): Promise<void> {
-    return this.#sender.send(part)
+  async send(part: PartBuffer): Promise<void> {
+    await this.#marked
+    await this.#sender.send(part)
   }
 
   requireSound(): void {
@@ -103,8 +114,9 @@ export class PendingUpload {
 
   /** Removes everything that was uploaded. */
   async discard(): Promise<void> {
-    // A part that arrives after the end of its upload would stay.
+    // A part that arrives after the end of its upload would stay, and so would a marker.
     await this.#sender.stop()
+    await this.#marked.catch(() => {})
     try {
       await this.#upload.abort()
       await this.#removeWaiting()

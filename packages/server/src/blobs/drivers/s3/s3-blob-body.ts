@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { chunkMemory, freeChunk } from '@lade/node/hashing/chunk-memory'
 import type { ByteRange, OpenBlob } from '../../blob-store.ts'
 import { requireRange } from '../../store-arguments.ts'
 import type { S3Calls } from './s3-calls.ts'
@@ -73,6 +74,7 @@ export class S3BlobBody implements OpenBlob {
           position += next.length
           if (position > end) throw new S3Failure('GetObject', { kind: 'permanent', code: 'TooManyBytes' })
           yield next
+          freeChunk(chunkMemory(next))
           this.#requireOpen()
         }
       } catch (error) {

@@ -12,7 +12,8 @@ const PART_BYTES = 5 * 1024 * 1024
 
 let ceph: Ceph
 let prefixes = 0
-const watched = watchedHandler()
+/** As long as the service waits. */
+const watched = watchedHandler({ silenceMs: 10_000 })
 
 beforeAll(async () => {
   ceph = await startCeph()

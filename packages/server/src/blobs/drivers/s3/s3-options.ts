@@ -19,7 +19,7 @@ export interface S3BlobStoreOptions {
   readonly credentials?: S3ClientConfig['credentials']
   /**
    * What is uploaded at a time. A blob of at most this size is held in memory and put by one request; a larger one holds
-   * at most four of these. S3 takes no part below 5 MiB. @default 8_388_608
+   * at most five of these. S3 takes no part below 5 MiB. @default 8_388_608
    */
   readonly partBytes?: number
   /** From which size on a copy within the store is made in pieces. S3 copies at most 5 GiB at once. @default 1_073_741_824 */

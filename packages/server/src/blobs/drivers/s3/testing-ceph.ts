@@ -19,7 +19,7 @@ export interface Ceph {
   stop(): Promise<void>
 }
 
-/** Starts Ceph in a temporary folder; that takes a quarter of a minute. */
+/** Starts Ceph in a temporary folder; that takes a third of a minute. */
 export async function startCeph(): Promise<Ceph> {
   const folder = await mkdtemp(join(tmpdir(), 'lade-ceph-'))
   const port = await threeFreePorts()

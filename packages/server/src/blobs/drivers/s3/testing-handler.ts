@@ -12,8 +12,12 @@ export interface WatchedHandler {
   cutNext(): void
 }
 
-/** The SDK's own handler for Node, behind a watch. */
-export function watchedHandler(): WatchedHandler {
+/**
+ * The SDK's own handler for Node, behind a watch.
+ *
+ * @param options.silenceMs - how long a connection may stand still. A fake answers at once; a real store may be busy. @default 2_000
+ */
+export function watchedHandler({ silenceMs = 2_000 } = {}): WatchedHandler {
   const bodies = new Set<unknown>()
   let requests = 0
   let cuts = 0
@@ -24,7 +28,7 @@ export function watchedHandler(): WatchedHandler {
       cuts += 1
     },
     handler() {
-      const { requestHandler } = new S3Client({ region: 'none', requestHandler: { socketTimeout: 2_000 } }).config
+      const { requestHandler } = new S3Client({ region: 'none', requestHandler: { socketTimeout: silenceMs } }).config
       return {
         ...requestHandler,
         destroy: () => requestHandler.destroy?.(),
