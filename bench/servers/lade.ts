@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { BenchRun } from '../bench-run.ts'
 import type { RunningServer } from '../running-processes.ts'
 
@@ -19,7 +20,7 @@ export function startLade(
   const fileMb = Math.max(5120, Math.ceil(sizeBytes / 1024 / 1024))
   return run.processes.startServer({
     program: process.execPath,
-    args: [script ?? ladeScript, 'serve'],
+    args: [...nodeFlagsOf(ladeScript), script ?? ladeScript, 'serve'],
     env: {
       ...Object.fromEntries(inherited),
       LADE_HOST: '127.0.0.1',
@@ -36,6 +37,12 @@ export function startLade(
       ...ladeEnv,
     },
   })
+}
+
+/** The flags of Node.js in the first line of a script, with which it runs where it is installed. */
+function nodeFlagsOf(script: string): string[] {
+  const [, flags = ''] = /^#!.* node(.*)/.exec(readFileSync(script, 'utf8')) ?? []
+  return flags.split(' ').filter((flag) => flag !== '')
 }
 
 /** Signs up and gives the token. Each `name` is a principal of its own. */
