@@ -203,8 +203,8 @@ const ZONES: readonly Zone[] = [
   {
     name: 'node/hashing',
     holds: /^packages\/node\/src\/hashing\//,
-    imports: [...CORE, 'node/budget', 'node/addon'],
-    why: 'hashing imports core, budget and the addon only',
+    imports: [...CORE, 'node/budget', 'node/memory', 'node/addon'],
+    why: 'hashing imports core, budget, memory and the addon only',
   },
   {
     name: 'node/native',

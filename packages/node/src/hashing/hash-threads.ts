@@ -3,6 +3,7 @@ import type { PieceDigest } from '@lade/core/piece'
 import type { BodyBill } from '../budget/body-bill.ts'
 import { TurnsOfBodies } from '../budget/body-turns.ts'
 import type { WorkBudget } from '../budget/work-budget.ts'
+import { collectSoon } from '../memory/collect-when-quiet.ts'
 import { type ContentHasher, type ContentHashers, hashersHere } from './content-hasher.ts'
 import { type BodyWanted, digestsFrom, streamsFor } from './content-streams.ts'
 import type { HashAnswer, HashCall } from './hash-calls.ts'
@@ -112,7 +113,7 @@ export function startHashThreads({
   const bodyIsOver = (): void => {
     openBodies -= 1
     // What a closed thread does not answer fails; nothing is asked of it here.
-    if (openBodies === 0) idle = setTimeout(() => void endThreads(), idleMs).unref()
+    if (openBodies === 0) idle = setTimeout(() => void endThreads().then(collectSoon), idleMs).unref()
   }
   return {
     hashers(wanted, sizeBytes, bill) {

@@ -14,8 +14,9 @@ export interface CollectWhenQuietOptions {
   readonly lookMs?: number
 }
 
-/** Of this thread: each thread has its own instance of this module. */
+/** Both are of this thread: each thread has its own instance of this module. */
 const frees = new Set<() => void>()
+let isDue = false
 
 /**
  * Collects the garbage of this thread when it has nothing to do, and gives free memory back to the system. V8 collects only when a thread
@@ -29,19 +30,27 @@ export function collectWhenQuiet({ lookMs = LOOK_MS }: CollectWhenQuietOptions =
   let before = performance.eventLoopUtilization()
   let leftBytes = 0
   let wasBusy = true
+  isDue = true
   const looks = setInterval(() => {
     const now = performance.eventLoopUtilization()
     const { utilization } = performance.eventLoopUtilization(now, before)
     before = now
-    const isQuiet = utilization <= QUIET_UTILIZATION
-    const isWorthIt = heldBytes() - leftBytes >= WORTH_BYTES
-    if (isQuiet && wasBusy) for (const free of frees) free()
-    if (isQuiet && isWorthIt) {
+    if (utilization > QUIET_UTILIZATION) {
+      wasBusy = true
+      return
+    }
+    const isWorthIt = isDue || heldBytes() - leftBytes >= WORTH_BYTES
+    if (!isWorthIt && !wasBusy) return
+    wasBusy = false
+    for (const free of frees) free()
+    if (isWorthIt) {
       collectGarbage()
+      isDue = false
       leftBytes = heldBytes()
     }
-    if (isQuiet && (wasBusy || isWorthIt)) loadAddon()?.trimMemory()
-    wasBusy = !isQuiet
+    loadAddon()?.trimMemory()
+    // This was work, too.
+    before = performance.eventLoopUtilization()
   }, lookMs).unref()
   return () => clearInterval(looks)
 }
@@ -54,6 +63,11 @@ export function collectWhenQuiet({ lookMs = LOOK_MS }: CollectWhenQuietOptions =
 export function freeWhenQuiet(free: () => void): () => void {
   frees.add(free)
   return () => frees.delete(free)
+}
+
+/** Has this thread collect the next time it is quiet, also if its heap has not grown: V8 keeps pages of threads that have ended until then. */
+export function collectSoon(): void {
+  isDue = true
 }
 
 function heldBytes(): number {

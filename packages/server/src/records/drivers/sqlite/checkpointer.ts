@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { collectSoon } from '@lade/node/memory/collect-when-quiet'
 import type { LogState, RoundReply } from './checkpoint-protocol.ts'
 import type { Connection } from './connection.ts'
 import { failureOf, isMediumFailure, type WriteFailure } from './writer-protocol.ts'
@@ -65,7 +66,7 @@ export function createCheckpointer(
     const ending = thread
     thread = undefined
     if (ending === undefined || hasFailed) return
-    ended = new Promise((resolve) => ending.once('exit', resolve))
+    ended = new Promise((resolve) => ending.once('exit', resolve)).then(collectSoon)
     ending.postMessage('close')
   }
 
