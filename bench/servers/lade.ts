@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import type { BenchRun } from '../bench-run.ts'
 import type { RunningServer } from '../running-processes.ts'
 
@@ -15,12 +14,12 @@ export function startLade(
   script?: string,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<RunningServer> {
-  const { ladeScript, ladeEnv, sizeBytes } = run.options
+  const { ladeScript, ladeEnv, sizeBytes, nodeFlags = [] } = run.options
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('LADE_'))
   const fileMb = Math.max(5120, Math.ceil(sizeBytes / 1024 / 1024))
   return run.processes.startServer({
     program: process.execPath,
-    args: [...nodeFlagsOf(ladeScript), script ?? ladeScript, 'serve'],
+    args: [...nodeFlags, script ?? ladeScript, 'serve'],
     env: {
       ...Object.fromEntries(inherited),
       LADE_HOST: '127.0.0.1',
@@ -37,12 +36,6 @@ export function startLade(
       ...ladeEnv,
     },
   })
-}
-
-/** The flags of Node.js in the first line of a script, with which it runs where it is installed. */
-function nodeFlagsOf(script: string): string[] {
-  const [, flags = ''] = /^#!.* node(.*)/.exec(readFileSync(script, 'utf8')) ?? []
-  return flags.split(' ').filter((flag) => flag !== '')
 }
 
 /** Signs up and gives the token. Each `name` is a principal of its own. */
