@@ -4,13 +4,10 @@
  * Ends with 0 whether or not the targets are reached, since the machine may be noisy; with 1 when something could not
  * be measured, or with `--check` a ratio is far below the baseline. Processes and temporary folders do not outlive it.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { compare, keepBaseline, readBaseline } from './baseline.ts'
 import type { BenchRun } from './bench-run.ts'
-import { readMachineFacts } from './machine-facts.ts'
 import { measureDownload } from './measures/download.ts'
 import { measurePiece } from './measures/piece.ts'
 import { measurePostgresUpload } from './measures/postgres-upload.ts'
@@ -23,9 +20,9 @@ import { measureSmallUpload } from './measures/small-upload.ts'
 import { measureTusUpload } from './measures/tus-upload.ts'
 import { measureUpload } from './measures/upload.ts'
 import { measureUploadIds } from './measures/upload-ids.ts'
+import { openRun } from './open-run.ts'
 import { type BenchOptions, HELP, type MeasurementName, parseOptions } from './options.ts'
 import { renderReport } from './report.ts'
-import { RunningProcesses } from './running-processes.ts'
 import type { Row } from './sample.ts'
 import { judge } from './verdict.ts'
 
@@ -94,21 +91,6 @@ function readOptions(): BenchOptions | 'help' | undefined {
     process.exitCode = 2
     return undefined
   }
-}
-
-function openRun(options: BenchOptions): BenchRun {
-  const processes = new RunningProcesses()
-  const scratchDir = mkdtempSync(join(options.dir, 'lade-bench-'))
-  // 'exit' comes after success, failure and the signals below alike; only synchronous work is possible in it.
-  process.once('exit', () => {
-    processes.killAll()
-    // Killed processes may write a little longer.
-    rmSync(scratchDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
-  })
-  process.once('SIGINT', () => process.exit(130))
-  process.once('SIGTERM', () => process.exit(143))
-  const progress = (line: string) => console.error(line)
-  return { options, machine: readMachineFacts(scratchDir), processes, scratchDir, progress }
 }
 
 async function keepResults(startedAt: Date, content: object): Promise<void> {

@@ -38,6 +38,8 @@ export interface BenchOptions {
   dir: string
   /** The script that `serve` is given to. */
   ladeScript: string
+  /** Flags of Node.js for the server. @default none, so that it runs as the baselines do */
+  nodeFlags?: readonly string[]
   /** `NAME=VALUE` settings for the server, beside those the run sets itself. */
   ladeEnv: Record<string, string>
   /** The part of the baseline's ratios that rows have to reach; undefined where they are not compared. */

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 
 /** Linux reports process times to user space in hundredths of a second, whatever the kernel's own tick. */
 const TICKS_PER_SECOND = 100
@@ -23,6 +23,33 @@ export function readPeakMemoryBytes(pid: number): number | undefined {
     if (kibibytes !== undefined) sumBytes = (sumBytes ?? 0) + Number(kibibytes) * 1024
   }
   return sumBytes
+}
+
+/** Resident memory of a process, in bytes. */
+export interface ResidentMemory {
+  /** All of it. Pages that it shares with other processes count too. */
+  readonly residentBytes: number
+  /** What it has made itself: heaps, buffers and stacks. The rest is mapped from files, such as the program. */
+  readonly anonymousBytes: number
+  /** The most that was resident since the start, or since {@link forgetPeakMemory}. */
+  readonly peakBytes: number
+}
+
+/** @throws {Error} where there is no `/proc`, or once the process has ended. */
+export function readResidentMemory(pid: number): ResidentMemory {
+  const status = readFileSync(`/proc/${pid}/status`, 'latin1')
+  const bytes = (name: string): number => {
+    const kibibytes = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]
+    if (kibibytes === undefined) throw new Error(`/proc/${pid}/status has no ${name}`)
+    return Number(kibibytes) * 1024
+  }
+  return { residentBytes: bytes('VmRSS'), anonymousBytes: bytes('RssAnon'), peakBytes: bytes('VmHWM') }
+}
+
+/** Has the peak of a process begin with what is resident now. */
+export function forgetPeakMemory(pid: number): void {
+  // See proc(5), clear_refs.
+  writeFileSync(`/proc/${pid}/clear_refs`, '5')
 }
 
 /** Reads the processor time of `pid`, its threads and its descendants; zero and empty where there is no `/proc`. */

@@ -41,3 +41,12 @@ export function* bigBodyBlocks(seed: number, sizeBytes: number): Generator<Buffe
     yield block
   }
 }
+
+/** The sha2-256, in 64 hex digits, of each of `count` small bodies: the seeded bytes, stamped with 0, 1, 2 and so on. */
+export function smallBodyCids(seed: number, sizeBytes: number, count: number): string[] {
+  const body = seededBytes(seed, sizeBytes)
+  return Array.from({ length: count }, (_, index) => {
+    stamp(body, index)
+    return createHash('sha256').update(body).digest('hex')
+  })
+}

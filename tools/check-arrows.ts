@@ -133,15 +133,15 @@ function portZones(folder: string, port: string): Zone[] {
     {
       name: `${name}/drivers`,
       holds: new RegExp(`${path}/(?:drivers|wrappers)/`),
-      imports: [...CORE, 'node/hashing', 'server/quota-rule', 'contracts', name],
+      imports: [...CORE, 'node/hashing', 'node/memory', 'server/quota-rule', 'contracts', name],
       typesOf: [`${name}/port`],
-      why: 'a driver imports the folder of its port, hashing, contracts and core, and the port itself by `import type`',
+      why: 'a driver imports the folder of its port, hashing, memory, contracts and core, and the port itself by `import type`',
     },
     {
       name,
       holds: new RegExp(`${path}/`),
-      imports: [...CORE, 'node/budget', 'node/hashing', 'server/quota-rule', `${name}/port`],
-      why: 'the folder of a port imports the port, hashing, budget and core',
+      imports: [...CORE, 'node/budget', 'node/hashing', 'node/memory', 'server/quota-rule', `${name}/port`],
+      why: 'the folder of a port imports the port, hashing, memory, budget and core',
     },
   ]
 }
@@ -203,8 +203,8 @@ const ZONES: readonly Zone[] = [
   {
     name: 'node/hashing',
     holds: /^packages\/node\/src\/hashing\//,
-    imports: [...CORE, 'node/budget'],
-    why: 'hashing imports core and budget only',
+    imports: [...CORE, 'node/budget', 'node/memory', 'node/addon'],
+    why: 'hashing imports core, budget, memory and the addon only',
   },
   {
     name: 'node/native',
@@ -213,10 +213,16 @@ const ZONES: readonly Zone[] = [
     why: 'the addon is built by what Node brings',
   },
   {
+    name: 'node/addon',
+    holds: /^packages\/node\/src\/addon\//,
+    imports: [],
+    why: 'what loads the addon imports nothing',
+  },
+  {
     name: 'node/memory',
     holds: /^packages\/node\/src\/memory\//,
-    imports: ['node/hashing'],
-    why: 'memory imports the addon of hashing',
+    imports: ['node/addon'],
+    why: 'memory imports the addon only',
   },
   { name: 'node/process', holds: /^packages\/node\/src\/process\//, imports: [], why: 'process imports nothing' },
   { name: 'node/settings', holds: /^packages\/node\/src\/settings\//, imports: [], why: 'settings imports nothing' },

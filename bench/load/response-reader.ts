@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net'
+
 /** One HTTP response, taken apart as far as a load process needs. */
 export interface ReadResponse {
   status: number
@@ -25,6 +27,22 @@ export class ResponseReader {
     this.#held = undefined
     return { status: Number(bytes.toString('latin1', 9, 12)), body: bytes.toString('utf8', headEnd + 4, end) }
   }
+}
+
+/** The answer to one request on this connection. @throws {Error} when it is another than 200, or none comes. */
+export function nextResponse(socket: Socket): Promise<{ status: number; body: string }> {
+  return new Promise((resolve, reject) => {
+    const reader = new ResponseReader()
+    socket.on('data', (chunk) => {
+      const response = reader.take(chunk)
+      if (response === undefined) return
+      // An early refusal: the rest of the body has nobody who reads it.
+      if (response.status === 200) resolve(response)
+      else reject(new Error(`the upload was answered with ${response.status}: ${response.body}`))
+    })
+    socket.once('error', reject)
+    socket.once('close', () => reject(new Error('the server closed the connection before it answered')))
+  })
 }
 
 function responseEnd(bytes: Buffer, bodyStart: number): number | undefined {

@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { readMachineBusySeconds } from '../process-usage.ts'
 import { BLOCK_BYTES, seededBytes, stamp } from '../stamped-body.ts'
-import { ResponseReader } from './response-reader.ts'
+import { nextResponse } from './response-reader.ts'
 
 export interface UploadInput {
   port: number
@@ -71,21 +71,6 @@ function requestHead({ path, port, token, sizeBytes }: UploadInput): string {
 function written(socket: Socket, bytes: Buffer): Promise<void> {
   return new Promise((resolve) => {
     socket.write(bytes, () => resolve())
-  })
-}
-
-function nextResponse(socket: Socket): Promise<{ status: number; body: string }> {
-  return new Promise((resolve, reject) => {
-    const reader = new ResponseReader()
-    socket.on('data', (chunk) => {
-      const response = reader.take(chunk)
-      if (response === undefined) return
-      // An early refusal: the rest of the body has nobody who reads it.
-      if (response.status === 200) resolve(response)
-      else reject(new Error(`the upload was answered with ${response.status}: ${response.body}`))
-    })
-    socket.once('error', reject)
-    socket.once('close', () => reject(new Error('the server closed the connection before it answered')))
   })
 }
 

@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { type BenchRun, withScratchDir } from '../bench-run.ts'
 import { takeRounds } from '../rounds.ts'
 import type { RunningServer } from '../running-processes.ts'
 import type { Row, Variant } from '../sample.ts'
 import { signUp, startLade } from '../servers/lade.ts'
-import { seededBytes, stamp } from '../stamped-body.ts'
+import { smallBodyCids } from '../stamped-body.ts'
 import { sampleLoad } from './sample-load.ts'
 import { sendSmallUploads } from './send-small-uploads.ts'
 import { CONNECTIONS, loadByWrk } from './small-get.ts'
@@ -28,7 +27,7 @@ export function measureRandomGet(run: BenchRun): Promise<Row[]> {
     const server = await startFilled(run, `${dir}/data`)
     try {
       // A digest is random: their order is one without meaning.
-      const paths = cids()
+      const paths = smallBodyCids(SEED, SIZE_BYTES, OBJECTS)
         .toSorted()
         .map((cid) => `/p/${cid}`)
       const variants = [
@@ -86,12 +85,4 @@ async function startFilled(run: BenchRun, dataDir: string): Promise<RunningServe
     await receiving.stop()
   }
   return startLade(run, dataDir)
-}
-
-function cids(): string[] {
-  const body = seededBytes(SEED, SIZE_BYTES)
-  return Array.from({ length: OBJECTS }, (_, index) => {
-    stamp(body, index)
-    return createHash('sha256').update(body).digest('hex')
-  })
 }

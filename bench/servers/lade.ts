@@ -14,12 +14,12 @@ export function startLade(
   script?: string,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<RunningServer> {
-  const { ladeScript, ladeEnv, sizeBytes } = run.options
+  const { ladeScript, ladeEnv, sizeBytes, nodeFlags = [] } = run.options
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('LADE_'))
   const fileMb = Math.max(5120, Math.ceil(sizeBytes / 1024 / 1024))
   return run.processes.startServer({
     program: process.execPath,
-    args: [script ?? ladeScript, 'serve'],
+    args: [...nodeFlags, script ?? ladeScript, 'serve'],
     env: {
       ...Object.fromEntries(inherited),
       LADE_HOST: '127.0.0.1',

@@ -3,6 +3,8 @@
  * have loaded, freed and left running is not measured with it.
  */
 export const MEASURING_TESTS: readonly string[] = [
+  'packages/node/src/memory/collect-when-quiet.test.ts',
+  'packages/node/src/memory/discard-pages.test.ts',
   'packages/node/src/memory/return-memory.test.ts',
   'packages/server/src/blobs/receive-memory.test.ts',
   'packages/server/src/http/request-rounds.test.ts',

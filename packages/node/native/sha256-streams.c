@@ -7,6 +7,8 @@
  *
  * See FIPS 180-4 for the function, and Intel's "SHA Extensions" for the instructions.
  */
+/* For madvise. */
+#define _DEFAULT_SOURCE
 #include <cpuid.h>
 #include <immintrin.h>
 #include <node_api.h>
@@ -306,13 +308,48 @@ static napi_value return_memory(napi_env env, napi_callback_info info) {
   return NULL;
 }
 
-/* Exports `returnMemory`, and on a processor with the instructions `run`. */
+/* Gives memory back to the system that is free now, also between what is in use. */
+static napi_value trim_memory(napi_env env, napi_callback_info info) {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+  return NULL;
+}
+
+#ifdef __linux__
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
+/* Gives the whole pages of a typed array back to the system; does nothing where that is not Linux. */
+static napi_value discard_pages(napi_env env, napi_callback_info info) {
+  napi_value view;
+  size_t count = 1, length;
+  void *data;
+  if (napi_get_cb_info(env, info, &count, &view, NULL, NULL) != napi_ok || count != 1 ||
+      napi_get_typedarray_info(env, view, NULL, &length, &data, NULL, NULL) != napi_ok) {
+    napi_throw_type_error(env, NULL, "This is not a typed array");
+    return NULL;
+  }
+#ifdef __linux__
+  const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  const uintptr_t from = ((uintptr_t)data + page - 1) / page * page;
+  const uintptr_t to = ((uintptr_t)data + length) / page * page;
+  /* A page that is not given back costs memory, and nothing else. */
+  if (to > from) madvise((void *)from, to - from, MADV_DONTNEED);
+#endif
+  return NULL;
+}
+
+/* Exports what is about memory, and on a processor with the instructions `run`. */
 NAPI_MODULE_INIT() {
   const napi_property_descriptor properties[] = {
       {.utf8name = "returnMemory", .method = return_memory, .attributes = napi_enumerable},
+      {.utf8name = "trimMemory", .method = trim_memory, .attributes = napi_enumerable},
+      {.utf8name = "discardPages", .method = discard_pages, .attributes = napi_enumerable},
       {.utf8name = "run", .method = run, .attributes = napi_enumerable},
   };
-  if (napi_define_properties(env, exports, has_sha_instructions() ? 2 : 1, properties) != napi_ok)
+  if (napi_define_properties(env, exports, has_sha_instructions() ? 4 : 3, properties) != napi_ok)
     napi_throw_error(env, NULL, "The addon cannot be set up");
   return exports;
 }

@@ -22,8 +22,10 @@ async function serve(command: Command, terminal: Terminal): Promise<void> {
   // Before the start, so that a signal during it is not lost and nothing is left half open.
   const stopAsked = stopSignal()
   // Here, since the other commands need nothing of the server's weight.
+  const { growHeapSlowly } = await import('@lade/node/memory/grow-heap-slowly')
   const { returnMemory } = await import('@lade/node/memory/return-memory')
   const { collectWhenQuiet } = await import('@lade/node/memory/collect-when-quiet')
+  growHeapSlowly()
   returnMemory()
   collectWhenQuiet()
   const { isMember, startLade } = await import('@lade/server')

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
@@ -226,6 +227,38 @@ describe('a hash thread that dies', () => {
     const updates = [hasher.update(shared(Buffer.alloc(1000))), hasher.update(shared(Buffer.alloc(1000)))]
     await workers()[0]?.terminate()
     for (const outcome of await Promise.allSettled(updates)) expect(outcome.status).toBe('rejected')
+    await threads.close()
+  })
+})
+
+describe('hash threads without a body', () => {
+  test('end after a while, and the next body starts others', async () => {
+    const workers = watchWorkers()
+    const threads = startHashThreads({ threads: 2, idleMs: 50 })
+    const body = scatteredBytes(BIG, 9)
+    const hashNow = async (): Promise<void> => {
+      const hasher = threads.hashers(PLAIN, BIG)
+      await hasher.update(body)
+      expect(await hasher.digests()).toEqual(digestWhole(body, PLAIN))
+    }
+    await hashNow()
+    await vi.waitFor(() => expect(workers().map(({ threadId }) => threadId)).toEqual([-1, -1]), { timeout: 5000 })
+    await hashNow()
+    expect(workers()).toHaveLength(4)
+    threads.hashers(PLAIN, BIG).discard()
+    await vi.waitFor(() => expect(workers().every(({ threadId }) => threadId === -1)).toBe(true), { timeout: 5000 })
+    await threads.close()
+  })
+
+  test('do not end while a body waits for more', async () => {
+    const threads = startHashThreads({ threads: 1, idleMs: 50 })
+    const body = scatteredBytes(BIG, 9)
+    const waiting = threads.hashers(PLAIN, BIG)
+    await waiting.update(body.subarray(0, 1000))
+    threads.hashers(PLAIN, BIG).discard()
+    await wait(300)
+    await waiting.update(body.subarray(1000))
+    expect(await waiting.digests()).toEqual(digestWhole(body, PLAIN))
     await threads.close()
   })
 })

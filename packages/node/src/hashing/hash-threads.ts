@@ -3,6 +3,7 @@ import type { PieceDigest } from '@lade/core/piece'
 import type { BodyBill } from '../budget/body-bill.ts'
 import { TurnsOfBodies } from '../budget/body-turns.ts'
 import type { WorkBudget } from '../budget/work-budget.ts'
+import { collectSoon } from '../memory/collect-when-quiet.ts'
 import { type ContentHasher, type ContentHashers, hashersHere } from './content-hasher.ts'
 import { type BodyWanted, digestsFrom, streamsFor } from './content-streams.ts'
 import type { HashAnswer, HashCall } from './hash-calls.ts'
@@ -30,6 +31,8 @@ const CAR_MEMORY_BYTES = 40 * 1024 * 1024
 /** CARs that are read at a time. One thread reads their blocks one after the other, so more CARs would only take memory. */
 const CARS_AT_ONCE = 6
 const CARS_OF_PRINCIPAL = 3
+/** Threads that nobody has used for as long end: each takes 15 MiB and more, and starts in 50 ms. */
+const IDLE_MS = 30_000
 /** Why calls of a discarded body are cut. */
 const DISCARDED = new Error('This body is discarded.')
 const NO_BUDGET: HashThreadsBudget = { rank: () => 0, heldBack: () => {} }
@@ -43,6 +46,8 @@ export interface HashThreadsOptions {
   readonly threads?: number
   /** Bodies below this are hashed on the calling thread, unless they may be CARs. @default 262_144 */
   readonly minBytes?: number
+  /** How long threads without a body go on. @default 30_000 */
+  readonly idleMs?: number
   /** Leaves the piece commitment of these bodies out, and answers 32 zeros. Only to measure what it costs. @default false */
   readonly withoutPieces?: boolean
   /** Hashes sha2-256 by node:crypto even where the addon was built. Only to measure it and to test both. @default false */
@@ -57,7 +62,8 @@ export interface HashThreads {
 }
 
 /**
- * Hashes all bodies from `minBytes` on by threads, which start with the first one, and CARs by one more, which starts with the first CAR.
+ * Hashes all bodies from `minBytes` on by threads, which start with the first one, and CARs by one more, which starts with the first CAR. When
+ * there has been no body for half a minute, the threads end, and the next body starts others.
  *
  * The blocks and links of CARs are read on a thread of their own, so that only other CARs wait for a block that is slow to read. The other
  * streams of a body are spread over the threads, each to the one that would then have the least to do, so that a body takes as long as its
@@ -76,6 +82,7 @@ export function startHashThreads({
   budget = NO_BUDGET,
   threads: count = Math.min(DEFAULT_THREADS, availableParallelism()),
   minBytes = DEFAULT_MIN_BYTES,
+  idleMs = IDLE_MS,
   withoutPieces = false,
   withoutAddon = false,
 }: HashThreadsOptions = {}): HashThreads {
@@ -92,11 +99,21 @@ export function startHashThreads({
   })
   let carThread: HashThread | undefined
   let lastBody = 0
+  let openBodies = 0
+  let idle: NodeJS.Timeout | undefined
   let isClosed = false
 
   const startThreads = (): void => {
     for (let index = 0; index < count; index += 1) if (threads[index]?.hasEnded ?? true) threads[index] = start()
     if (carThread?.hasEnded) carThread = undefined
+  }
+  const endThreads = async (): Promise<void> => {
+    await Promise.all([...threads, carThread].map((thread) => thread?.close()))
+  }
+  const bodyIsOver = (): void => {
+    openBodies -= 1
+    // What a closed thread does not answer fails; nothing is asked of it here.
+    if (openBodies === 0) idle = setTimeout(() => void endThreads().then(collectSoon), idleMs).unref()
   }
   return {
     hashers(wanted, sizeBytes, bill) {
@@ -108,16 +125,20 @@ export function startHashThreads({
         if (isCar) carThread ??= new HashThread({ budget, calls: CAR_CALLS, resourceLimits: CAR_LIMITS })
       }
       lastBody += 1
+      openBodies += 1
+      clearTimeout(idle)
       return hashOn({ threads, carThread, carMemory, carTurns }, lastBody, wanted, {
         sizeBytes,
         withoutPieces,
         hashing,
         bill,
+        onOver: bodyIsOver,
       })
     },
     async close() {
       isClosed = true
-      await Promise.all([...threads, carThread].map((thread) => thread?.close()))
+      clearTimeout(idle)
+      await endThreads()
     },
   }
 }
@@ -142,13 +163,15 @@ interface BodyOptions {
   readonly withoutPieces: boolean
   readonly hashing: Sha256Hashing
   readonly bill: BodyBill | undefined
+  /** Called once, when nothing more is asked of the threads for the body. */
+  readonly onOver: () => void
 }
 
 function hashOn(
   threads: Threads,
   body: number,
   wanted: BodyWanted,
-  { sizeBytes, withoutPieces, hashing, bill }: BodyOptions,
+  { sizeBytes, withoutPieces, hashing, bill, onOver }: BodyOptions,
 ): ContentHasher {
   const streams = streamsFor(wanted, sizeBytes).filter(({ kind }) => kind !== 'piece' || !withoutPieces)
   const withoutAddon = !hashing.isNative
@@ -170,6 +193,7 @@ function hashOn(
     cut.abort(reason)
     release()
     for (const { thread } of shares) thread.tell({ call: 'discard', body })
+    onOver()
   }
   const holder: Holder = { principal: bill?.principal ?? '', end }
   const opened = Promise.all(
@@ -216,7 +240,7 @@ function hashOn(
       const turn = turns?.take()
       if (turn !== undefined) await turn
       release()
-      const replies = await Promise.all(shares.map((share) => ask(share, { call: 'close', body })))
+      const replies = await Promise.all(shares.map((share) => ask(share, { call: 'close', body }))).finally(onOver)
       await opened
       const results = replies.flatMap(({ results = [] }) => results)
       if (withoutPieces) results.push({ kind: 'piece', value: noPiece(takenBytes) })

@@ -1,5 +1,5 @@
 import type { Sha256, Sha256Stream } from '@lade/core/dag'
-import { loadAddon, type RunStreams, STATE_BYTES } from './addon.ts'
+import { loadAddon, type RunStreams, STATE_BYTES } from '../addon/addon.ts'
 import { sha256 } from './sha256.ts'
 
 /** How this process hashes the sha2-256 streams of a body: all of its bytes, and the leaves of its DAGs. */

@@ -1,17 +1,11 @@
-import { constants, type NodeGCPerformanceDetail, PerformanceObserver } from 'node:perf_hooks'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
 import { getHeapStatistics } from 'node:v8'
 import { afterEach, expect, test } from 'vitest'
-import { collectWhenQuiet } from './collect-when-quiet.ts'
+import { collectSoon, collectWhenQuiet, freeWhenQuiet } from './collect-when-quiet.ts'
 
 const MIB = 1024 * 1024
 const LOOK_MS = 20
 const GARBAGE_BYTES = 64 * MIB
-
-/** The types of Node.js leave `detail` to entries of every kind. */
-interface CollectionEntry {
-  readonly detail?: NodeGCPerformanceDetail
-}
 
 let stop = (): void => {}
 afterEach(() => stop())
@@ -20,6 +14,13 @@ afterEach(() => stop())
 function makeGarbage(): number {
   const garbage = Array.from({ length: GARBAGE_BYTES / 8 / 1024 }, () => new Array<number>(1024).fill(0.5))
   return garbage.length
+}
+
+/** What was asked for is not handed on, since that would keep it. */
+const isCollected = (reference: WeakRef<object>): boolean => reference.deref() === undefined
+
+async function work(ms: number): Promise<void> {
+  for (const end = performance.now() + ms; performance.now() < end; ) await nextTurn()
 }
 
 const usedBytes = (): number => getHeapStatistics().used_heap_size
@@ -31,20 +32,40 @@ test('a thread that has nothing to do collects its garbage', async () => {
   await expect.poll(() => fullBytes - usedBytes(), { timeout: 5000 }).toBeGreaterThan(GARBAGE_BYTES / 2)
 })
 
-test('a thread that is busy is left alone until it is quiet', async () => {
-  let forced = 0
-  const observer = new PerformanceObserver((list) => {
-    for (const { detail } of list.getEntries() as readonly CollectionEntry[]) {
-      const flags = detail?.flags ?? 0
-      if ((flags & constants.NODE_PERFORMANCE_GC_FLAGS_FORCED) !== 0) forced += 1
-    }
+test('what is kept for speed is freed when the thread has become quiet, as long as it is wanted', async () => {
+  let freed = 0
+  const stopFreeing = freeWhenQuiet(() => {
+    freed += 1
   })
-  observer.observe({ entryTypes: ['gc'] })
+  stop = collectWhenQuiet({ lookMs: LOOK_MS })
+  await expect.poll(() => freed, { timeout: 5000 }).toBeGreaterThan(0)
+  stopFreeing()
+  const freedBefore = freed
+  await work(5 * LOOK_MS)
+  await wait(10 * LOOK_MS)
+  expect(freed).toBe(freedBefore)
+})
+
+test('a thread that is busy is left alone until it is quiet', async () => {
+  let freed = 0
+  const stopFreeing = freeWhenQuiet(() => {
+    freed += 1
+  })
   stop = collectWhenQuiet({ lookMs: LOOK_MS })
   makeGarbage()
-  for (const end = performance.now() + 15 * LOOK_MS; performance.now() < end; ) await nextTurn()
-  expect(forced).toBe(0)
-  makeGarbage()
-  await expect.poll(() => forced, { timeout: 5000 }).toBeGreaterThan(0)
-  observer.disconnect()
+  await work(15 * LOOK_MS)
+  expect(freed).toBe(0)
+  await expect.poll(() => freed, { timeout: 5000 }).toBeGreaterThan(0)
+  stopFreeing()
+})
+
+test('a heap that has hardly grown is collected when it is asked for, and not before', async () => {
+  stop = collectWhenQuiet({ lookMs: LOOK_MS })
+  const ofStart = new WeakRef({})
+  await expect.poll(() => isCollected(ofStart), { timeout: 5000 }).toBe(true)
+  const later = new WeakRef({})
+  await wait(10 * LOOK_MS)
+  expect(isCollected(later)).toBe(false)
+  collectSoon()
+  await expect.poll(() => isCollected(later), { timeout: 5000 }).toBe(true)
 })

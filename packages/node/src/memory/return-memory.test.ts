@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { loadAddon } from '../hashing/addon.ts'
+import { loadAddon } from '../addon/addon.ts'
 import { returnMemory } from './return-memory.ts'
 
 const MIB = 1024 * 1024

@@ -1,4 +1,4 @@
-import { loadAddon } from '../hashing/addon.ts'
+import { loadAddon } from '../addon/addon.ts'
 
 /**
  * Makes the C library return freed memory to the operating system, so that the process shrinks after a burst of requests.

@@ -41,9 +41,9 @@ const BLOCKS_PER_BODY = 4
 /** What a body has instead while few blocks are in use: so much lies ready that no reader stands still when another one is held up. */
 const BLOCKS_IN_CALM = 12
 /** As long as all bodies together have fewer than this. */
-const CALM_BLOCKS = 32
+const CALM_BLOCKS = 20
 /** From here on further blocks are small ones, so that hundreds of bodies take little memory. */
-const CONTENDED_BLOCKS = 40
+const CONTENDED_BLOCKS = 24
 const SMALL_BLOCK_BYTES = 65_536
 /** From here on a body has one at a time. */
 const MAX_SMALL_BLOCKS = 256

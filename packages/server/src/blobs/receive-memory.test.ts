@@ -81,10 +81,10 @@ describe('the memory of receiveBlob', () => {
 
   test.each([
     ['one body', 1, 5, 12],
-    ['fourteen bodies', 14, 32, 40 + 4 * 14],
+    ['fourteen bodies', 14, 20, 24 + 4 * 14],
   ])('holds no more of %s while the store stands still than there is room for', async (_, count, leastMiB, mostMiB) => {
     const heldMiB = await heldMiBWhileStalled(count, leastMiB)
-    // Four for each, of 64 KiB when forty are in use, and what is spare; one chunk of each body may wait for a block.
+    // Four for each, of 64 KiB when twenty-four are in use, and what is spare; one chunk of each body may wait for a block.
     expect(heldMiB).toBeLessThanOrEqual(mostMiB + count / 4)
   })
 

@@ -1,3 +1,5 @@
+import { discardPages } from '@lade/node/memory/discard-pages'
+
 /** What is used of the WebAssembly namespace, which the types of Node.js do not declare. */
 declare const WebAssembly: {
   readonly Memory: new (limits: {
@@ -11,6 +13,8 @@ declare const WebAssembly: {
 const WASM_PAGE_BYTES = 65_536
 /** How many blocks are reserved together. What is reserved costs nothing until it is written to. */
 const BLOCKS_PER_SLAB = 64
+/** The memory of a block that was not used for as long goes back to the system; twice as long at the most. */
+const IDLE_MS = 10_000
 
 /**
  * Blocks of one size in shared memory, which begin at a page of the processor, kept for reuse.
@@ -19,12 +23,18 @@ const BLOCKS_PER_SLAB = 64
  * of WebAssembly memory, the only kind that JavaScript can ask for with a known alignment; where no more of it can be
  * reserved they come from ordinary shared memory, and only the alignment is lost.
  *
- * The last block given back is the first to be taken again, so that few are ever touched. Memory that was touched once is
- * kept. Contents are not cleared: a taker reads only what it has written.
+ * The last block given back is the first to be taken again, so that few are ever touched. The memory of blocks that nobody has taken for
+ * some ten seconds goes back to the system. Contents are not cleared: a taker reads only what it has written.
  */
 export class SharedBlocks {
   readonly blockBytes: number
+  /** Those without memory of the system: never written, or not for long. */
+  readonly #empty: Buffer<SharedArrayBuffer>[] = []
+  /** Those that have been written, the last one given back at the end. */
   readonly #spare: Buffer<SharedArrayBuffer>[] = []
+  /** So many of the spare ones, the first, were not used since the last look. */
+  #unused = 0
+  #looks: NodeJS.Timeout | undefined
   /** What its blocks are cut out of. */
   readonly #memory = new WeakSet<ArrayBufferLike>()
   #lent = 0
@@ -42,8 +52,9 @@ export class SharedBlocks {
 
   take(): Buffer<SharedArrayBuffer> {
     this.#lent += 1
-    if (this.#spare.length === 0) this.#reserve()
-    const block = this.#spare.pop() ?? Buffer.from(new SharedArrayBuffer(this.blockBytes))
+    if (this.#spare.length === 0 && this.#empty.length === 0) this.#reserve()
+    const block = this.#spare.pop() ?? this.#empty.pop() ?? Buffer.from(new SharedArrayBuffer(this.blockBytes))
+    this.#unused = Math.min(this.#unused, this.#spare.length)
     this.#memory.add(block.buffer)
     return block
   }
@@ -58,13 +69,24 @@ export class SharedBlocks {
     if (!(buffer instanceof SharedArrayBuffer)) throw new TypeError('This block is not one of this list.')
     this.#lent -= 1
     this.#spare.push(Buffer.from(buffer, byteOffset, this.blockBytes))
+    this.#looks ??= setInterval(() => this.#discardUnused(), IDLE_MS).unref()
+  }
+
+  #discardUnused(): void {
+    const unused = this.#spare.splice(0, this.#unused)
+    for (const block of unused) discardPages(block)
+    this.#empty.push(...unused)
+    this.#unused = this.#spare.length
+    if (this.#unused > 0) return
+    clearInterval(this.#looks)
+    this.#looks = undefined
   }
 
   #reserve(): void {
     const slab = reserveShared(BLOCKS_PER_SLAB * this.blockBytes)
     if (slab === undefined) return
     for (let index = BLOCKS_PER_SLAB - 1; index >= 0; index -= 1) {
-      this.#spare.push(Buffer.from(slab, index * this.blockBytes, this.blockBytes))
+      this.#empty.push(Buffer.from(slab, index * this.blockBytes, this.blockBytes))
     }
   }
 }

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { LogState } from './checkpoint-protocol.ts'
 import { type Checkpointer, createCheckpointer } from './checkpointer.ts'
@@ -12,12 +13,13 @@ const ROW_PAGES = 10
 
 describe('a checkpointer', () => {
   let dir: string
+  let file: string
   let connection: Connection
   let checkpointer: Checkpointer
   let failures: WriteFailure[]
   beforeEach(() => {
     dir = mkdtempSync(join(tmpdir(), 'lade-checkpoint-'))
-    const file = join(dir, 'lade.db')
+    file = join(dir, 'lade.db')
     connection = openConnection(file)
     connection.exec('CREATE TABLE pages (bytes BLOB NOT NULL)')
     failures = []
@@ -30,12 +32,12 @@ describe('a checkpointer', () => {
   })
 
   const stateNow = (): LogState => connection.prepare<[], LogState>('PRAGMA wal_checkpoint(NOOP)').get() as LogState
-  const write = (pages: number): void => {
+  const write = (pages: number, moving = checkpointer): void => {
     const insert = connection.prepare('INSERT INTO pages VALUES (?)')
     connection.transaction(() => {
       for (let row = 0; row < pages / ROW_PAGES; row += 1) insert.run(Buffer.alloc(ROW_PAGES * 4096, row))
     })()
-    checkpointer.committed()
+    moving.committed()
   }
   const isMoved = async (pages: number): Promise<void> =>
     vi.waitFor(() => expect(stateNow().checkpointed).toBeGreaterThanOrEqual(pages), { timeout: 10_000 })
@@ -60,6 +62,21 @@ describe('a checkpointer', () => {
   it('starts the log from its beginning, so that it does not grow', async () => {
     for (let count = 0; count < 30; count += 1) write(1000)
     expect(stateNow().log).toBeLessThan(8000)
+  })
+
+  it('lets its thread end when there is nothing to move, and starts another one', async () => {
+    const started = vi.spyOn(Worker.prototype, 'postMessage')
+    const threads = (): Worker[] => [...new Set(started.mock.contexts)] as Worker[]
+    const briefly = createCheckpointer(connection, file, (failure) => failures.push(failure), { idleMs: 50 })
+    write(2500, briefly)
+    await isMoved(2500)
+    await vi.waitFor(() => expect(threads().map(({ threadId }) => threadId)).toEqual([-1]), { timeout: 10_000 })
+    write(2500, briefly)
+    await isMoved(stateNow().log)
+    expect(threads()).toHaveLength(2)
+    await briefly.close()
+    expect(failures).toEqual([])
+    started.mockRestore()
   })
 
   it('ends while it is at it', async () => {

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { collectSoon } from '@lade/node/memory/collect-when-quiet'
 import type { LogState, RoundReply } from './checkpoint-protocol.ts'
 import type { Connection } from './connection.ts'
 import { failureOf, isMediumFailure, type WriteFailure } from './writer-protocol.ts'
@@ -10,6 +11,8 @@ const SOON_ANEW_PAGES = 3000
 const WORTH_LITTLE_PAGES = 250
 /** From here on the connection that writes moves all that is left, after which SQLite starts the log from its beginning. */
 const LONG_LOG_PAGES = 4000
+/** A thread that has had nothing to do for as long ends, and the next round starts another one. */
+const IDLE_MS = 30_000
 
 /** Moves committed pages from the log into the database file, beside the commits. */
 export interface Checkpointer {
@@ -34,10 +37,13 @@ export function createCheckpointer(
   connection: Connection,
   file: string,
   onMediumFailure: (failure: WriteFailure) => void,
+  { idleMs = IDLE_MS }: { readonly idleMs?: number } = {},
 ): Checkpointer {
   const state = connection.prepare<[], LogState>('PRAGMA wal_checkpoint(NOOP)')
   const checkpoint = connection.prepare<[], LogState>('PRAGMA wal_checkpoint(PASSIVE)')
   let thread: Worker | undefined
+  let ended: Promise<unknown> = Promise.resolve()
+  let idle: NodeJS.Timeout | undefined
   let isUnderWay = false
   let hasFailed = false
 
@@ -45,12 +51,23 @@ export function createCheckpointer(
     const worker = new Worker(new URL('./checkpoint-thread.ts', import.meta.url), { workerData: { file } })
     worker.on('message', ({ failure }: RoundReply) => {
       isUnderWay = false
+      idle = setTimeout(end, idleMs).unref()
       if (failure !== undefined) report(failure)
     })
     worker.on('error', () => {
       hasFailed = true
     })
     return worker
+  }
+
+  /** Lets the thread end by itself, after what it has been sent. */
+  function end(): void {
+    clearTimeout(idle)
+    const ending = thread
+    thread = undefined
+    if (ending === undefined || hasFailed) return
+    ended = new Promise((resolve) => ending.once('exit', resolve)).then(collectSoon)
+    ending.postMessage('close')
   }
 
   /** A full disk, or a database that is locked for long, says nothing about the disk. */
@@ -74,16 +91,13 @@ export function createCheckpointer(
       if (isUnderWay || hasFailed) return
       if (waiting < (log < SOON_ANEW_PAGES ? WORTH_A_ROUND_PAGES : WORTH_LITTLE_PAGES)) return
       isUnderWay = true
+      clearTimeout(idle)
       thread ??= begin()
       thread.postMessage('round')
     },
     async close() {
-      const ending = thread
-      thread = undefined
-      if (ending === undefined || hasFailed) return
-      const exited = new Promise((resolve) => ending.once('exit', resolve))
-      ending.postMessage('close')
-      await exited
+      end()
+      await ended
     },
   }
 }

@@ -94,6 +94,11 @@ function useWal(connection: Connection): void {
   }
 }
 
+/** Frees the pages that a connection keeps to read them faster the next time; up to 16 MB. */
+export function freePages(connection: Connection): void {
+  if (connection.open) connection.pragma('shrink_memory')
+}
+
 /** The settings of a connection that matter for durability, as SQLite reports them. */
 export function durabilityOf(connection: Connection): {
   journalMode: string

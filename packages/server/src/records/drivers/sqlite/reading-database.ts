@@ -1,5 +1,6 @@
+import { freeWhenQuiet } from '@lade/node/memory/collect-when-quiet'
 import type { Sql } from '../../sql/sql.ts'
-import { type Connection, leaveOpen } from './connection.ts'
+import { type Connection, freePages, leaveOpen } from './connection.ts'
 import { sqliteSql } from './sqlite-sql.ts'
 
 /** A database that is open, as those see it who read. */
@@ -22,13 +23,20 @@ export interface ReadingDatabase {
 export function readingOn(connection: Connection): ReadingDatabase {
   const dataVersion = connection.prepare<[], number>('PRAGMA data_version').pluck()
   const changes = connection.prepare<[], string>("SELECT value FROM marks WHERE name = 'serving'").pluck()
+  const stopFreeing = freeWhenQuiet(() => freePages(connection))
   return {
     sql: sqliteSql(connection),
     inSnapshot: (run) => connection.transaction(run)(),
     dataVersion: () => dataVersion.get() ?? 0,
     servingChanges: () => Number(changes.get() ?? 0),
     isOutdated: () => false,
-    close: () => void connection.close(),
-    abandon: () => leaveOpen(connection),
+    close: () => {
+      stopFreeing()
+      connection.close()
+    },
+    abandon: () => {
+      stopFreeing()
+      leaveOpen(connection)
+    },
   }
 }

@@ -1,7 +1,8 @@
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads'
+import { collectWhenQuiet, freeWhenQuiet } from '@lade/node/memory/collect-when-quiet'
 import { createCheckpointer } from './checkpointer.ts'
 import { diagnosedFailure, reserveCommitter } from './commit-with-reserve.ts'
-import { openConnection } from './connection.ts'
+import { freePages, openConnection } from './connection.ts'
 import { type DiskState, probeDisk } from './disk-probe.ts'
 import { failureMark } from './failure-mark.ts'
 import { groupCommitter } from './group-commit.ts'
@@ -33,6 +34,7 @@ const FAILED_ELSEWHERE: WriteFailure = {
   message: 'the disk failed another process that writes the same records',
 }
 
+collectWhenQuiet()
 let receive: ((first: WorkMessage) => void) | undefined
 parent.on('message', (message: WriterMessage) => {
   if (message !== 'close' && 'open' in message) receive = writeTo(message.open)
@@ -43,6 +45,7 @@ parent.on('message', (message: WriterMessage) => {
 function writeTo(settings: WriterSettings): (first: WorkMessage) => void {
   const connection = openConnection(settings.file, { maxSizeBytes: settings.maxSizeBytes })
   const checkpointer = createCheckpointer(connection, settings.file, checkpointFailed)
+  const stopFreeing = freeWhenQuiet(() => freePages(connection))
   const hasMoved = movedCheck(settings.file)
   const mark = failureMark(settings.file)
   let ended: WriteFailure | undefined
@@ -77,6 +80,7 @@ function writeTo(settings: WriterSettings): (first: WorkMessage) => void {
 
   async function close(): Promise<void> {
     clearInterval(looks)
+    stopFreeing()
     await checkpointer.close()
     // After a failure the log stays as it is, for the next start.
     if (ended !== undefined && !isReadOnly(ended)) return parent.close()

@@ -13,8 +13,12 @@ export type RunStreams = (queues: readonly (readonly Uint8Array[])[]) => void
 
 /** What native/sha256-streams.c exports. */
 export interface Addon {
-  /** Has the C library give freed memory back to the system. */
+  /** Has the C library give memory back to the system that is freed from now on. */
   readonly returnMemory: () => void
+  /** Gives memory back to the system that is freed already. */
+  readonly trimMemory: () => void
+  /** Gives the pages of the processor that lie within these bytes back to the system. The bytes become zero, or stay. */
+  readonly discardPages: (bytes: Uint8Array) => void
   /** Undefined on a processor without the instructions. */
   readonly run?: RunStreams
 }
