@@ -38,8 +38,6 @@ export interface BenchOptions {
   dir: string
   /** The script that `serve` is given to. */
   ladeScript: string
-  /** Flags of Node.js for the server. @default none, so that it runs as the baselines do */
-  nodeFlags?: readonly string[]
   /** `NAME=VALUE` settings for the server, beside those the run sets itself. */
   ladeEnv: Record<string, string>
   /** The part of the baseline's ratios that rows have to reach; undefined where they are not compared. */
@@ -57,7 +55,7 @@ Measures Lade against the limits of this machine and prints ratios. Takes about 
   --size-mib N      length of the big body (default 1024)
   --seconds N       length of one sample of the 4 KiB rows (default 5)
   --dir PATH        make the temporary folder here (default ${tmpdir()}); must not be memory
-  --lade PATH       the script to measure, started as 'node PATH serve' (default packages/cli/src/main.ts)
+  --lade PATH       the script to measure, started as its first line says, with 'serve' (default packages/cli/src/main.ts)
   --env NAME=VALUE  a setting for the server, repeatable; LADE_* of this shell are not passed on
   --short           fewer and shorter samples of ${SHORT.only}
   --check           fail when a ratio is below ${LEAST_SHARE} of what baseline.json has; with --short, below ${LEAST_SHARE_OF_SHORT}

@@ -3,7 +3,6 @@
  *
  * Ends with 0 whatever the figures are, and with 1 when something could not be measured. Processes and folders do not outlive it.
  */
-import { readFileSync } from 'node:fs'
 import { openRun } from '../open-run.ts'
 import { parseOptions as parseBenchOptions } from '../options.ts'
 import { memoryLoads } from './loads.ts'
@@ -14,7 +13,7 @@ import { renderMemory } from './report.ts'
 async function measureAll({ only, seconds, sizeBytes, restSeconds, ...places }: MemoryOptions): Promise<void> {
   const usual = parseBenchOptions([])
   if (usual === 'help') throw new TypeError('no options ask for no help')
-  const run = openRun({ ...usual, ...places, sizeBytes, nodeFlags: nodeFlagsOf(places.ladeScript) })
+  const run = openRun({ ...usual, ...places, sizeBytes })
   const loads = memoryLoads(run, { sizeBytes, seconds })
   const measured: MeasuredMemory[] = []
   for (const name of only) {
@@ -27,12 +26,6 @@ async function measureAll({ only, seconds, sizeBytes, restSeconds, ...places }: 
     }
   }
   if (measured.length > 0) console.log(renderMemory(measured, restSeconds))
-}
-
-/** The flags of Node.js in the first line of a script, with which it runs where it is installed; they decide how much memory it takes. */
-function nodeFlagsOf(script: string): string[] {
-  const [, flags = ''] = /^#!.* node(.*)/.exec(readFileSync(script, 'utf8')) ?? []
-  return flags.split(' ').filter((flag) => flag !== '')
 }
 
 function readOptions(): MemoryOptions | 'help' | undefined {

@@ -1,8 +1,9 @@
 import type { BenchRun } from '../bench-run.ts'
 import type { RunningServer } from '../running-processes.ts'
+import { nodeFlagsOf } from './node-flags.ts'
 
 /**
- * Starts Lade over `dataDir` with limits that stay out of the way. Settings of this shell do not reach it, so that
+ * Starts Lade over `dataDir` as its command does, with limits that stay out of the way. Settings of this shell do not reach it, so that
  * a run can never touch the data of an installed service.
  *
  * @param script - started in place of the script that the run measures.
@@ -14,12 +15,13 @@ export function startLade(
   script?: string,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<RunningServer> {
-  const { ladeScript, ladeEnv, sizeBytes, nodeFlags = [] } = run.options
+  const { ladeScript, ladeEnv, sizeBytes } = run.options
+  const served = script ?? ladeScript
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('LADE_'))
   const fileMb = Math.max(5120, Math.ceil(sizeBytes / 1024 / 1024))
   return run.processes.startServer({
     program: process.execPath,
-    args: [...nodeFlags, script ?? ladeScript, 'serve'],
+    args: [...nodeFlagsOf(served), served, 'serve'],
     env: {
       ...Object.fromEntries(inherited),
       LADE_HOST: '127.0.0.1',

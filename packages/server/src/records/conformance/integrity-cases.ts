@@ -64,8 +64,7 @@ export function integrityCases({ it, itAcrossRestart }: Cases): void {
     await stage(store, upload({ content: 'blob' }))
     const all = [digestOf('one'), digestOf('two')].sort()
     const objects = [...all, digestOf('blob')].sort()
-    const list = (after: string, limit: number, before = 'g') =>
-      store.integrity.inlineObjects({ after, before, limit })
+    const list = (after: string, limit: number, before = 'g') => store.integrity.inlineObjects({ after, before, limit })
     const listed = await list('', 10)
     expect(listed.objects.map((each) => each.sha256)).toEqual(all)
     expect(listed.objects.map(({ bytes }) => Buffer.from(bytes))).toContainEqual(BYTES)
