@@ -161,7 +161,11 @@ describe('checkArrows', () => {
     ['packages/server/src/files/a.ts', "const a = await import('../main.ts')", 'a use case'],
     ['packages/server/src/http/a.ts', "import { A } from '../config/config.ts'", 'http imports'],
     ['packages/server/src/http/a.ts', "import type { A } from '../blobs/drivers/fs/a.ts'", 'http imports'],
-    ['packages/node/src/hashing/a.ts', "import '../settings/a.ts'", 'hashing imports core, budget, memory and the addon only'],
+    [
+      'packages/node/src/hashing/a.ts',
+      "import '../settings/a.ts'",
+      'hashing imports core, budget, memory and the addon only',
+    ],
     ['packages/prover/src/a.ts', "import '@lade/server/config'", 'prover imports core, node and contracts'],
     // packages
     ['packages/cli/src/a.ts', "import '../../server/src/main.ts'", 'by its name'],
