@@ -22,6 +22,7 @@ import { measureUpload } from './measures/upload.ts'
 import { measureUploadIds } from './measures/upload-ids.ts'
 import { openRun } from './open-run.ts'
 import { type BenchOptions, HELP, type MeasurementName, parseOptions } from './options.ts'
+import { readOptions } from './read-options.ts'
 import { renderReport } from './report.ts'
 import type { Row } from './sample.ts'
 import { judge } from './verdict.ts'
@@ -82,17 +83,6 @@ function check(rows: readonly Row[], leastShare: number): void {
   if (slower.length > 0) process.exitCode = 1
 }
 
-function readOptions(): BenchOptions | 'help' | undefined {
-  try {
-    return parseOptions(process.argv.slice(2))
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error
-    console.error(error.message)
-    process.exitCode = 2
-    return undefined
-  }
-}
-
 async function keepResults(startedAt: Date, content: object): Promise<void> {
   const dir = new URL('results/', import.meta.url)
   await mkdir(dir, { recursive: true })
@@ -103,6 +93,6 @@ async function keepResults(startedAt: Date, content: object): Promise<void> {
 
 // Debian keeps nginx in a folder that is not on every user's path.
 process.env.PATH = `${process.env.PATH}:/usr/sbin`
-const options = readOptions()
+const options = readOptions(parseOptions)
 if (options === 'help') console.log(HELP)
 else if (options !== undefined) await bench(options)

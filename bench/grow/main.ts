@@ -8,6 +8,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { postgresAt, startPostgres } from '../../services/postgres.ts'
+import { readOptions } from '../read-options.ts'
 import type { GrownData } from './grown-data.ts'
 import { type Measured, measure } from './measure.ts'
 import { type Operation, reads, scans, writes } from './operations.ts'
@@ -94,17 +95,6 @@ async function grow(options: GrowOptions): Promise<void> {
   }
 }
 
-const options = readOptions()
+const options = readOptions(parseOptions)
 if (options === 'help') console.log(HELP)
 else if (options !== undefined) await grow(options)
-
-function readOptions(): GrowOptions | 'help' | undefined {
-  try {
-    return parseOptions(process.argv.slice(2))
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error
-    console.error(error.message)
-    process.exitCode = 2
-    return undefined
-  }
-}

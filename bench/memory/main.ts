@@ -5,6 +5,7 @@
  */
 import { openRun } from '../open-run.ts'
 import { parseOptions as parseBenchOptions } from '../options.ts'
+import { readOptions } from '../read-options.ts'
 import { memoryLoads } from './loads.ts'
 import { type MeasuredMemory, measureMemory } from './measure-memory.ts'
 import { HELP, type MemoryOptions, parseOptions } from './options.ts'
@@ -28,17 +29,6 @@ async function measureAll({ only, seconds, sizeBytes, restSeconds, ...places }: 
   if (measured.length > 0) console.log(renderMemory(measured, restSeconds))
 }
 
-function readOptions(): MemoryOptions | 'help' | undefined {
-  try {
-    return parseOptions(process.argv.slice(2))
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error
-    console.error(error.message)
-    process.exitCode = 2
-    return undefined
-  }
-}
-
-const options = readOptions()
+const options = readOptions(parseOptions)
 if (options === 'help') console.log(HELP)
 else if (options !== undefined) await measureAll(options)

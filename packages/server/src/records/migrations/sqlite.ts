@@ -4,6 +4,14 @@
  */
 export const SQLITE_ALONE_FROM = 9
 
+/** A trigger that counts a change of what is found under a key. */
+function servingChanged(by: string, when: string): string {
+  return `CREATE TRIGGER serving_changed_by_${by} ${when} BEGIN
+    INSERT INTO marks (name, value) VALUES ('serving', '1')
+      ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
+  END;`
+}
+
 /** The schema of SQLite, one string a version, run in order and never edited once released. */
 export const SQLITE_MIGRATIONS: readonly string[] = [
   `
@@ -923,66 +931,27 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   `
   -- The mark serving counts the changes by which a file that was found under a key may be found otherwise, or no more. Responses are kept
   -- in memory until it differs. A file of new bytes is none of them: all that can lead to it is newer than what was found before.
-  CREATE TRIGGER serving_changed_by_file AFTER INSERT ON files
-  WHEN NEW.object < (SELECT MAX(id) FROM objects)
-    OR EXISTS (SELECT 1 FROM files WHERE object = NEW.object AND sequence <> NEW.sequence)
-    OR EXISTS (SELECT 1 FROM members WHERE object = NEW.object)
-    OR EXISTS (SELECT 1 FROM objects JOIN blocks ON multihash = unhex('1220' || sha256) WHERE id = NEW.object) BEGIN
-    INSERT INTO marks (name, value) VALUES ('serving', '1')
-      ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
-  END;
-  CREATE TRIGGER serving_changed_by_change AFTER UPDATE ON files WHEN OLD.ended_at IS NULL OR NEW.ended_at IS NULL BEGIN
-    INSERT INTO marks (name, value) VALUES ('serving', '1')
-      ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
-  END;
-  CREATE TRIGGER serving_changed_by_deletion AFTER DELETE ON files WHEN OLD.ended_at IS NULL BEGIN
-    INSERT INTO marks (name, value) VALUES ('serving', '1')
-      ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
-  END;
-  CREATE TRIGGER serving_changed_by_object AFTER UPDATE OF sha256, place, inline, inline_v1, piece_root ON objects BEGIN
-    INSERT INTO marks (name, value) VALUES ('serving', '1')
-      ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
-  END;
-  CREATE TRIGGER serving_changed_by_aliases_insert AFTER INSERT ON aliases BEGIN
-    INSERT INTO marks (name, value) VALUES ('serving', '1')
-      ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
-  END;
-  CREATE TRIGGER serving_changed_by_aliases_update AFTER UPDATE ON aliases BEGIN
-    INSERT INTO marks (name, value) VALUES ('serving', '1')
-      ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
-  END;
-  CREATE TRIGGER serving_changed_by_aliases_delete AFTER DELETE ON aliases BEGIN
-    INSERT INTO marks (name, value) VALUES ('serving', '1')
-      ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
-  END;
-  CREATE TRIGGER serving_changed_by_names_update AFTER UPDATE ON names BEGIN
-    INSERT INTO marks (name, value) VALUES ('serving', '1')
-      ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
-  END;
-  CREATE TRIGGER serving_changed_by_names_delete AFTER DELETE ON names BEGIN
-    INSERT INTO marks (name, value) VALUES ('serving', '1')
-      ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
-  END;
-  CREATE TRIGGER serving_changed_by_members_insert AFTER INSERT ON members BEGIN
-    INSERT INTO marks (name, value) VALUES ('serving', '1')
-      ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
-  END;
-  CREATE TRIGGER serving_changed_by_members_delete AFTER DELETE ON members BEGIN
-    INSERT INTO marks (name, value) VALUES ('serving', '1')
-      ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
-  END;
-  CREATE TRIGGER serving_changed_by_dags_update AFTER UPDATE ON dags BEGIN
-    INSERT INTO marks (name, value) VALUES ('serving', '1')
-      ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
-  END;
-  CREATE TRIGGER serving_changed_by_dags_delete AFTER DELETE ON dags BEGIN
-    INSERT INTO marks (name, value) VALUES ('serving', '1')
-      ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
-  END;
-  CREATE TRIGGER serving_changed_by_piece_name AFTER INSERT ON names WHEN substr(NEW.name, 1, 9) = 'piece-v1:' BEGIN
-    INSERT INTO marks (name, value) VALUES ('serving', '1')
-      ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
-  END;
+  ${servingChanged(
+    'file',
+    `AFTER INSERT ON files
+    WHEN NEW.object < (SELECT MAX(id) FROM objects)
+      OR EXISTS (SELECT 1 FROM files WHERE object = NEW.object AND sequence <> NEW.sequence)
+      OR EXISTS (SELECT 1 FROM members WHERE object = NEW.object)
+      OR EXISTS (SELECT 1 FROM objects JOIN blocks ON multihash = unhex('1220' || sha256) WHERE id = NEW.object)`,
+  )}
+  ${servingChanged('change', 'AFTER UPDATE ON files WHEN OLD.ended_at IS NULL OR NEW.ended_at IS NULL')}
+  ${servingChanged('deletion', 'AFTER DELETE ON files WHEN OLD.ended_at IS NULL')}
+  ${servingChanged('object', 'AFTER UPDATE OF sha256, place, inline, inline_v1, piece_root ON objects')}
+  ${servingChanged('aliases_insert', 'AFTER INSERT ON aliases')}
+  ${servingChanged('aliases_update', 'AFTER UPDATE ON aliases')}
+  ${servingChanged('aliases_delete', 'AFTER DELETE ON aliases')}
+  ${servingChanged('names_update', 'AFTER UPDATE ON names')}
+  ${servingChanged('names_delete', 'AFTER DELETE ON names')}
+  ${servingChanged('members_insert', 'AFTER INSERT ON members')}
+  ${servingChanged('members_delete', 'AFTER DELETE ON members')}
+  ${servingChanged('dags_update', 'AFTER UPDATE ON dags')}
+  ${servingChanged('dags_delete', 'AFTER DELETE ON dags')}
+  ${servingChanged('piece_name', `AFTER INSERT ON names WHEN substr(NEW.name, 1, 9) = 'piece-v1:'`)}
   `,
   `
   -- What the blob store should hold, in the order of its digests: objects whose bytes are here need not be passed over.

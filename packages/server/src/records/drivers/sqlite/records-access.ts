@@ -18,6 +18,7 @@ const LOOK_MS = 2000
 const READ_FAILURE_MS = 10_000
 /** Generations of one opening stay below this. */
 const GENERATIONS = 2 ** 32
+
 export interface RecordsAccessOptions {
   readonly file: string
   readonly maxSizeBytes?: number | undefined
