@@ -1,11 +1,12 @@
-import type { Sql, Statement } from './sql.ts'
+import { prepareForRows, type StatementOfMany } from './many.ts'
+import type { Sql, SqlValue } from './sql.ts'
 
-/** Puts an object at a place of an aggregate. */
-export function prepareMemberInsert(
-  db: Sql,
-): Statement<[piece: number, paddedOffsetBytes: number, object: number], unknown> {
-  return db.prepare<[number, number, number]>(
-    `INSERT INTO aggregate_members (piece, padded_offset_bytes, object) VALUES (?, ?, ?)
-     ON CONFLICT (piece, padded_offset_bytes) DO UPDATE SET object = excluded.object`,
+/** Puts objects at places of aggregates: rows of the piece, the padded offset and the object. No place is in two rows. */
+export function prepareMemberInsert(db: Sql): StatementOfMany<readonly SqlValue[], unknown> {
+  return prepareForRows(
+    db,
+    '(?, ?, ?)',
+    (rows) => `INSERT INTO aggregate_members (piece, padded_offset_bytes, object) VALUES ${rows}
+       ON CONFLICT (piece, padded_offset_bytes) DO UPDATE SET object = excluded.object`,
   )
 }
