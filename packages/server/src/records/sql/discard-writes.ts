@@ -41,7 +41,7 @@ export function prepareDiscardWrites(db: Sql) {
       `INSERT INTO discards (sha256, put, created_at, due_at)
        SELECT sha256, put, ${db.dialect.whole('?')}, ${db.dialect.whole('?')} FROM objects
        WHERE place = 'blob' AND NOT EXISTS (SELECT 1 FROM parts WHERE whole = objects.id)
-         AND NOT EXISTS (SELECT 1 FROM reservations WHERE claimed_sha256 = objects.sha256 AND claimed_put = objects.put)
+         AND (sha256, put) NOT IN (SELECT claimed_sha256, claimed_put FROM reservations WHERE claimed_sha256 IS NOT NULL)
          AND id IN (${objects})
        ON CONFLICT (sha256, put) DO UPDATE SET due_at = excluded.due_at WHERE excluded.due_at < discards.due_at`,
   )

@@ -27,7 +27,7 @@ export function batchesOf<Value>(values: Iterable<Value>, filler: Value): Value[
 }
 
 /** How many values the forms of a {@link StatementOfMany} take, so that a few are not asked about as if they were hundreds. */
-const SIZES = [1, 16, AT_ONCE]
+const SIZES = [1, 16, 64, AT_ONCE]
 
 /** Rows that the biggest form of an insertion adds. */
 const MOST_ROWS = 128
