@@ -27,7 +27,7 @@ export function prepareAggregateWrites(db: Sql, { releaseAll, reconciled }: Copy
     (files) => `SELECT deals.file, object FROM deals JOIN files ON sequence = deals.file
        WHERE waits = 1 AND closed_at IS NULL AND deals.file IN (${files})`,
   )
-  const insertMembers = prepareMemberInsert(db)
+  const { putMembers } = prepareMemberInsert(db)
   const { enrolFolderAgain } = prepareFolderEnrolment(db)
   const insertDealPieces = prepareForRows(
     db,
@@ -58,8 +58,8 @@ export function prepareAggregateWrites(db: Sql, { releaseAll, reconciled }: Copy
       const objects = new Map((yield* objectsOfWaiting.all(files)).map(({ file, object }) => [file, object]))
       if (objects.size < members.length) return false
       const piece = yield* putPiece({ pieceRoot, sizeBytes, object: null, offsetBytes: 0 }, now)
-      yield* insertMembers.run(
-        members.map(({ file, paddedOffsetBytes }) => [piece, paddedOffsetBytes, objects.get(file) ?? 0]),
+      yield* putMembers(
+        members.map(({ file, paddedOffsetBytes }) => ({ piece, paddedOffsetBytes, object: objects.get(file) ?? 0 })),
       )
       yield* insertDealPieces.run(members.map(({ file, paddedOffsetBytes }) => [file, piece, paddedOffsetBytes]))
       yield* waitNoMore.run(files)

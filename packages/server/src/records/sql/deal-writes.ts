@@ -1,5 +1,5 @@
 import type { Enrolment, NewAggregate, NewCar, NewPiece, ObjectHandle, Placement, Visibility } from '../record-store.ts'
-import { prepareMemberInsert } from './aggregate-members.ts'
+import { type PlacedMember, prepareMemberInsert } from './aggregate-members.ts'
 import { prepareContentReads } from './content-reads.ts'
 import { prepareDealClosing } from './deal-closing.ts'
 import { prepareForMany, prepareForRows } from './many.ts'
@@ -39,7 +39,7 @@ export function prepareDealWrites(db: Sql) {
     (rows) =>
       `INSERT INTO deal_pieces (file, position, piece, object, offset_bytes, padded_offset_bytes) VALUES ${rows}`,
   )
-  const insertMembers = prepareMemberInsert(db)
+  const { putMembers } = prepareMemberInsert(db)
   const insertParked = db.prepare<[{ piece: number; prover: string; now: number }]>(
     `INSERT INTO copies (piece, prover, state, attempts, next_at, parked_at, to_remove, onchain)
      VALUES (:piece, :prover, 'parked', 0, :now, :now, 0, 0) ON CONFLICT DO NOTHING`,
@@ -84,7 +84,11 @@ export function prepareDealWrites(db: Sql) {
   const insertCar = db.prepare<[number, number, number, number]>(
     `INSERT INTO deal_pieces (file, position, piece, car_copies) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   )
-  const setCarChecked = db.prepare<[number]>('UPDATE deals SET car_checked = 1 WHERE file = ?')
+  const setCarChecked = prepareForMany<number>(
+    db,
+    NO_FILE,
+    (files) => `UPDATE deals SET car_checked = 1 WHERE file IN (${files})`,
+  )
   const setWanted = db.prepare<[number, number]>(
     'UPDATE deals SET copies_wanted = ? WHERE file = ? AND closed_at IS NULL',
   )
@@ -119,20 +123,19 @@ export function prepareDealWrites(db: Sql) {
       ),
       now,
     )
-    // An aggregate that is here twice has the same members.
-    const members = new Map<string, SqlValue[]>()
+    const members: PlacedMember[] = []
     const rows: SqlValue[][] = []
     for (const [index, { file, position, piece }] of places.entries()) {
       const id = ids[index] ?? 0
       if ('members' in piece) {
         for (const { object, paddedOffsetBytes } of piece.members) {
-          members.set(`${id} ${paddedOffsetBytes}`, [id, paddedOffsetBytes, objectOf(object)])
+          members.push({ piece: id, paddedOffsetBytes, object: objectOf(object) })
         }
         // The place of the file in it is that of its first member.
         rows.push([file, position, id, null, null, piece.members[0]?.paddedOffsetBytes ?? 0])
       } else rows.push([file, position, id, objectOf(piece.object), piece.offsetBytes, null])
     }
-    yield* insertMembers.run(members.values())
+    yield* putMembers(members)
     yield* insertDealPieces.run(rows)
     return ids
   }
@@ -145,14 +148,14 @@ export function prepareDealWrites(db: Sql) {
 
   return {
     *carChecked({ files }: { files: readonly number[] }): Steps<void> {
-      for (const file of files) yield* setCarChecked.run(file)
+      yield* setCarChecked.run(files)
     },
 
     *addCar({ file, copies, now, ...car }: NewCar & { readonly now: number }): Steps<void> {
       const object = yield* objectOfOpen.get(file)
       // The deal of a file that became private is closed, and decided about again when it is open again.
       if (object === undefined || (yield* visibilitiesOf([file], now)).get(file) !== 'public') return
-      yield* setCarChecked.run(file)
+      yield* setCarChecked.run([file])
       const piece = yield* putCar({ ...car, object }, now)
       yield* insertCar.run(file, CAR_POSITION, piece, copies)
     },
