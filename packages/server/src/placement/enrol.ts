@@ -5,8 +5,8 @@ import { folderAggregates } from './folder-aggregates.ts'
 import { networkOf, type PlacementContext } from './placement-context.ts'
 
 const NODE_BYTES = 32
-/** Files of one transaction. Uploads wait for it, and 64 files take it 4 ms. */
-const TOGETHER = 64
+/** Files of one transaction. On SQLite, uploads wait for it, about 5 ms. */
+const TOGETHER = 128
 
 /** What decides how a file is handed to provers. */
 export type EnrolContext = Pick<
@@ -16,7 +16,7 @@ export type EnrolContext = Pick<
 
 /**
  * Decides for files that were staged since the last time how provers get them, and records it; at most `limit`, oldest first, in
- * transactions of 64.
+ * transactions of 128.
  *
  * Private and empty files stay here, and so do files whose piece was never computed: they are looked at again when they are staged again. Small
  * files wait to be aggregated. A composed file that is too big for one piece goes as the pieces of its parts, so that nothing is sent

@@ -5,6 +5,7 @@ import { aggregateCases } from './conformance/aggregate-cases.ts'
 import { aliasCases } from './conformance/alias-cases.ts'
 import { auditCases } from './conformance/audit-cases.ts'
 import { auditLogCases } from './conformance/audit-log-cases.ts'
+import { batchCases } from './conformance/batch-cases.ts'
 import { blockCases } from './conformance/block-cases.ts'
 import { blockedCallerCases } from './conformance/blocked-caller-cases.ts'
 import { carCases } from './conformance/car-cases.ts'
@@ -110,6 +111,7 @@ export function describeRecordStore(name: string, subject: RecordStoreSubject): 
     describe('wrong clocks', () => clockCases(cases))
     describe('nonces', () => nonceCases(cases))
     describe('enrolments', () => enrolmentCases(cases))
+    describe('ends and enrolments of many files', () => batchCases(cases))
     describe('uploads that are parked', () => parkedUploadCases(cases))
     describe('reconciliations', () => reconciliationCases(cases))
     describe('copies', () => copyCases(cases))

@@ -23,7 +23,8 @@ import {
   WEEK,
 } from './case.ts'
 
-const ROOT = `dag-pb:${digestOf('root of folder')}`
+/** The root of what {@link folderOf} makes. */
+export const FOLDER_ROOT = `dag-pb:${digestOf('root of folder')}`
 /** Of the directories of a folder. */
 const FOLDER_BYTES = 10
 const FILE_BYTES = 100
@@ -37,10 +38,10 @@ interface Folder extends Partial<Upload> {
 async function makeFolder(store: RecordStore, { members, taken = [], ...overrides }: Folder): Promise<CommitOutcome> {
   const of = upload({
     content: 'folder',
-    key: ROOT,
+    key: FOLDER_ROOT,
     sizeBytes: FOLDER_BYTES,
     capBytes: 1_000_000,
-    facts: { aliases: [{ key: ROOT, view: 'car' }] },
+    facts: { aliases: [{ key: FOLDER_ROOT, view: 'car' }] },
     inline: new Uint8Array(FOLDER_BYTES),
     ...overrides,
   })
@@ -60,7 +61,8 @@ async function makeFolder(store: RecordStore, { members, taken = [], ...override
   return outcome
 }
 
-async function folderOf(store: RecordStore, folder: Folder): Promise<FileRecord> {
+/** A folder of words, which is recorded. */
+export async function folderOf(store: RecordStore, folder: Folder): Promise<FileRecord> {
   const outcome = await makeFolder(store, folder)
   if (outcome.outcome !== 'recorded') throw new Error(`The folder ended as ${outcome.outcome}.`)
   return outcome.file
@@ -119,7 +121,7 @@ export function folderCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     expect(await served(store, keyOf('b'))).toBe('folder as bytes')
     await release(store)
     expect(await pending(store)).toEqual([])
-    await remove(store, ROOT)
+    await remove(store, FOLDER_ROOT)
     expect(await served(store, keyOf('a'))).not.toContain('folder')
     await release(store)
     expect((await pending(store)).toSorted()).toEqual(['a', 'b'].map(digestOf).sort())
@@ -130,7 +132,7 @@ export function folderCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
   it('keeps a file that is a file as well', async (store) => {
     await stageWords(store, ['a', 'b'])
     await folderOf(store, { members: ['a', 'b'], taken: ['a'] })
-    await remove(store, ROOT)
+    await remove(store, FOLDER_ROOT)
     await release(store)
     expect(await pending(store)).toEqual([digestOf('a')])
     expect(await served(store, keyOf('b'))).toBe('b as bytes')
@@ -143,10 +145,10 @@ export function folderCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     const other = await folderOf(store, { members: ['a'], principal: BOB })
     expect(other.folder?.memberBytes).toBe(100)
     expect(await account(store, BOB)).toEqual({ charged: 110, reserved: 0, stored: 110 })
-    await remove(store, ROOT)
+    await remove(store, FOLDER_ROOT)
     await release(store)
     expect(await served(store, keyOf('a'))).toBe('folder as bytes')
-    await remove(store, ROOT, BOB)
+    await remove(store, FOLDER_ROOT, BOB)
     await release(store)
     expect(await pending(store)).toEqual([digestOf('a')])
     expect(await store.quotas.checkDrift()).toEqual([])
@@ -183,7 +185,7 @@ export function folderCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     await folderOf(store, { members: ['a'], taken: ['a'] })
     await folderOf(store, { members: ['a'], content: 'second', key: `dag-pb:${digestOf('second root')}`, facts: {} })
     expect(await account(store)).toEqual({ charged: 120, reserved: 0, stored: 220 })
-    await remove(store, ROOT)
+    await remove(store, FOLDER_ROOT)
     await release(store)
     expect(await served(store, keyOf('a'))).toBe('second as bytes')
   })
@@ -226,7 +228,7 @@ export function folderCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     await stage(store, upload({ content: 'folder', principal: BOB, inline: new Uint8Array(FOLDER_BYTES) }))
     expect(await served(store, keyOf('secret'), BOB)).not.toContain('folder')
     expect(await served(store, keyOf('secret'))).not.toContain('folder')
-    await remove(store, ROOT)
+    await remove(store, FOLDER_ROOT)
     await release(store)
     expect(await store.folders.membersOf(folder.object)).toEqual([])
     expect(await pending(store)).toEqual([digestOf('secret')])
@@ -341,8 +343,8 @@ export function folderCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
   })
 
   it('finds CARs of which nobody has counted what is in them', async (store) => {
-    const facts = { aliases: [{ key: ROOT, view: 'car' }] } as const
-    const old = await stage(store, upload({ content: 'old', key: ROOT, facts }))
+    const facts = { aliases: [{ key: FOLDER_ROOT, view: 'car' }] } as const
+    const old = await stage(store, upload({ content: 'old', key: FOLDER_ROOT, facts }))
     await stage(store, upload({ content: 'plain' }))
     await folderOf(store, { members: ['plain'], content: 'counted', key: `dag-pb:${digestOf('other')}` })
     expect(await store.folders.uncounted({ after: 0, limit: 10 })).toEqual([old])
@@ -362,7 +364,7 @@ export function folderCases({ it, itWithTwo, itAcrossRestart }: Cases): void {
     const folder = await folderOf(store, { members: words, taken: words })
     expect(await store.folders.membersOf(folder.object)).toHaveLength(260)
     expect(await account(store)).toEqual({ charged: 26_010, reserved: 0, stored: 26_010 })
-    await remove(store, ROOT)
+    await remove(store, FOLDER_ROOT)
     await release(store)
     expect(await pending(store, NOW)).toHaveLength(100)
     expect(await store.quotas.checkDrift()).toEqual([])

@@ -1,6 +1,7 @@
 import { prepareMemberInsert } from './aggregate-members.ts'
 import type { CopyWrites } from './copy-writes.ts'
 import { prepareFolderEnrolment } from './folder-enrolment.ts'
+import { prepareForMany, prepareForRows } from './many.ts'
 import { preparePieceReads } from './piece-reads.ts'
 import { preparePieceWrites } from './piece-writes.ts'
 import type { Sql, Steps } from './sql.ts'
@@ -12,24 +13,32 @@ export interface AggregateRequest {
   readonly members: readonly { readonly file: number; readonly paddedOffsetBytes: number }[]
 }
 
+const NO_FILE = 0
+
 export type AggregateWrites = ReturnType<typeof prepareAggregateWrites>
 
 /** Aggregates of small files. Each function runs inside the caller's transaction. */
 export function prepareAggregateWrites(db: Sql, { releaseAll, reconciled }: CopyWrites) {
   const { isNeeded } = preparePieceReads(db)
   const { markUnreconciled, putPiece, restate, restateDealsOf } = preparePieceWrites(db)
-  const objectOfWaiting = db
-    .prepare<[number], number>(
-      `SELECT object FROM deals JOIN files ON sequence = deals.file
-       WHERE deals.file = ? AND waits = 1 AND closed_at IS NULL`,
-    )
-    .pluck()
-  const insertMember = prepareMemberInsert(db)
-  const { enrolFolderAgain } = prepareFolderEnrolment(db)
-  const insertDealPiece = db.prepare<[number, number, number]>(
-    'INSERT INTO deal_pieces (file, position, piece, padded_offset_bytes) VALUES (?, 0, ?, ?)',
+  const objectsOfWaiting = prepareForMany<number, { readonly file: number; readonly object: number }>(
+    db,
+    NO_FILE,
+    (files) => `SELECT deals.file, object FROM deals JOIN files ON sequence = deals.file
+       WHERE waits = 1 AND closed_at IS NULL AND deals.file IN (${files})`,
   )
-  const waitNoMore = db.prepare<[number]>('UPDATE deals SET waits = 0 WHERE file = ?')
+  const { putMembers } = prepareMemberInsert(db)
+  const { enrolFolderAgain } = prepareFolderEnrolment(db)
+  const insertDealPieces = prepareForRows(
+    db,
+    '(?, 0, ?, ?)',
+    (rows) => `INSERT INTO deal_pieces (file, position, piece, padded_offset_bytes) VALUES ${rows}`,
+  )
+  const waitNoMore = prepareForMany<number>(
+    db,
+    NO_FILE,
+    (files) => `UPDATE deals SET waits = 0 WHERE file IN (${files})`,
+  )
   const openMembers = db.prepare<[number], { readonly file: number; readonly memberBytes: number }>(
     `SELECT deals.file, member_bytes AS "memberBytes" FROM deal_pieces JOIN deals ON deals.file = deal_pieces.file
        JOIN files ON files.sequence = deals.file
@@ -45,18 +54,15 @@ export function prepareAggregateWrites(db: Sql, { releaseAll, reconciled }: Copy
 
   return {
     *aggregate({ now, pieceRoot, sizeBytes, members }: AggregateRequest): Steps<boolean> {
-      const objects = new Map<number, number>()
-      for (const { file } of members) {
-        const object = yield* objectOfWaiting.get(file)
-        if (object === undefined || objects.has(file)) return false
-        objects.set(file, object)
-      }
+      const files = new Set(members.map(({ file }) => file))
+      const objects = new Map((yield* objectsOfWaiting.all(files)).map(({ file, object }) => [file, object]))
+      if (objects.size < members.length) return false
       const piece = yield* putPiece({ pieceRoot, sizeBytes, object: null, offsetBytes: 0 }, now)
-      for (const { file, paddedOffsetBytes } of members) {
-        yield* insertMember.run(piece, paddedOffsetBytes, objects.get(file) ?? 0)
-        yield* insertDealPiece.run(file, piece, paddedOffsetBytes)
-        yield* waitNoMore.run(file)
-      }
+      yield* putMembers(
+        members.map(({ file, paddedOffsetBytes }) => ({ piece, paddedOffsetBytes, object: objects.get(file) ?? 0 })),
+      )
+      yield* insertDealPieces.run(members.map(({ file, paddedOffsetBytes }) => [file, piece, paddedOffsetBytes]))
+      yield* waitNoMore.run(files)
       yield* restateDealsOf(piece, now)
       return true
     },

@@ -5,8 +5,11 @@ import { PART_ROLE } from './composition-reads.ts'
 import { HAS_PIECE_ROOT, NAME_ROLE } from './content-reads.ts'
 import { insertedNumber } from './inserted-number.ts'
 import type { IntegrityWrites } from './integrity-writes.ts'
+import { prepareForMany } from './many.ts'
 import { partName, type SealedBytes, sealOf } from './seals.ts'
 import { forEach, type Sql, type Steps } from './sql.ts'
+
+const NO_OBJECT = 0
 
 export type ContentWrites = ReturnType<typeof prepareContentWrites>
 
@@ -44,15 +47,18 @@ export function prepareContentWrites(db: Sql, integrity: IntegrityWrites) {
     .pluck()
   const placeOf = db.prepare<[number], string>('SELECT place FROM objects WHERE id = ?').pluck()
   const bringBack = db.prepare<[number]>("UPDATE objects SET place = 'blob' WHERE id = ? AND place = 'none'")
-  const dropBytes = db.prepare<[number]>(
-    "UPDATE objects SET place = 'none', put = '', inline = NULL, inline_v1 = NULL WHERE id = ?",
+  const dropBytes = prepareForMany<number>(
+    db,
+    NO_OBJECT,
+    (objects) =>
+      `UPDATE objects SET place = 'none', put = '', inline = NULL, inline_v1 = NULL WHERE id IN (${objects})`,
   )
   const isComposed = db.prepare<[number], number>('SELECT 1 FROM parts WHERE whole = ? LIMIT 1').pluck()
   const insertPart = db.prepare<[number, number, number, string | null]>(
     'INSERT INTO parts (whole, position, part, seal) VALUES (?, ?, ?, ?)',
   )
   const bytesOf = db.prepare<[number], SealedBytes>('SELECT piece_root, size_bytes FROM objects WHERE id = ?')
-  const dropParts = db.prepare<[number]>('DELETE FROM parts WHERE whole = ?')
+  const dropParts = prepareForMany<number>(db, NO_OBJECT, (objects) => `DELETE FROM parts WHERE whole IN (${objects})`)
   const setDigest = db.prepare<[{ id: number; sha256: string }]>(
     "UPDATE objects SET sha256 = :sha256 WHERE id = :id AND sha256 LIKE 'piece:%'",
   )
@@ -82,7 +88,11 @@ export function prepareContentWrites(db: Sql, integrity: IntegrityWrites) {
     `INSERT INTO blocks (multihash, dag, node, offset_bytes, length_bytes) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT DO NOTHING`,
   )
-  const cutOffDags = db.prepare<[number]>('UPDATE dags SET object = NULL, digests = NULL WHERE object = ?')
+  const cutOffDags = prepareForMany<number>(
+    db,
+    NO_OBJECT,
+    (objects) => `UPDATE dags SET object = NULL, digests = NULL WHERE object IN (${objects})`,
+  )
   const cutOffDag = db.prepare<[], number>('SELECT id FROM dags WHERE object IS NULL LIMIT 1').pluck()
   const deleteBlocks = db.prepare<[{ dag: number; limit: number }]>(
     `DELETE FROM blocks WHERE dag = :dag AND multihash IN (SELECT multihash FROM blocks WHERE dag = :dag LIMIT :limit)`,
@@ -158,7 +168,7 @@ export function prepareContentWrites(db: Sql, integrity: IntegrityWrites) {
     const leftPut = isInParts ? undefined : yield* damagedPut.get(object)
     if (leftPut !== undefined) {
       yield* takeIn.run({ id: object, inline })
-      yield* integrity.forgetBytes(object)
+      yield* integrity.forgetBytes([object])
     } else if (!isInParts && (yield* placeOf.get(object)) === 'inline') {
       yield* integrity.bytesAreRight(object)
     }
@@ -224,12 +234,12 @@ export function prepareContentWrites(db: Sql, integrity: IntegrityWrites) {
       return object
     },
 
-    /** Forgets the bytes of an object, the blocks in them, and what they were composed of. */
-    *dropBytes(object: number): Steps<void> {
-      yield* dropBytes.run(object)
-      yield* dropParts.run(object)
-      yield* cutOffDags.run(object)
-      yield* integrity.forgetBytes(object)
+    /** Forgets the bytes of objects, the blocks in them, and what they were composed of. */
+    *dropBytes(objects: readonly number[]): Steps<void> {
+      yield* dropBytes.run(objects)
+      yield* dropParts.run(objects)
+      yield* cutOffDags.run(objects)
+      yield* integrity.forgetBytes(objects)
     },
 
     *sweep({ limit }: { limit: number }): Steps<number> {

@@ -1,7 +1,10 @@
 import type { BlobName } from '../inventory-records.ts'
 import type { DiscardRequest } from '../record-store.ts'
+import { prepareForMany } from './many.ts'
 import { prepareRemovalHold } from './removal-hold.ts'
 import type { Sql, Steps } from './sql.ts'
+
+const NO_OBJECT = 0
 
 export type DiscardWrites = ReturnType<typeof prepareDiscardWrites>
 
@@ -30,6 +33,17 @@ export function prepareDiscardWrites(db: Sql) {
   const insert = db.prepare<[string, string, number, number]>(
     `INSERT INTO discards (sha256, put, created_at, due_at) VALUES (?, ?, ?, ?)
      ON CONFLICT (sha256, put) DO UPDATE SET due_at = excluded.due_at WHERE excluded.due_at < discards.due_at`,
+  )
+  const insertReleased = prepareForMany<number>(
+    db,
+    NO_OBJECT,
+    (objects) =>
+      `INSERT INTO discards (sha256, put, created_at, due_at)
+       SELECT sha256, put, ${db.dialect.whole('?')}, ${db.dialect.whole('?')} FROM objects
+       WHERE place = 'blob' AND NOT EXISTS (SELECT 1 FROM parts WHERE whole = objects.id)
+         AND (sha256, put) NOT IN (SELECT claimed_sha256, claimed_put FROM reservations WHERE claimed_sha256 IS NOT NULL)
+         AND id IN (${objects})
+       ON CONFLICT (sha256, put) DO UPDATE SET due_at = excluded.due_at WHERE excluded.due_at < discards.due_at`,
   )
   const insertReplaced = db.prepare<[{ object: number; put: string; now: number; dueAt: number }]>(
     `INSERT INTO discards (sha256, put, created_at, due_at)
@@ -74,6 +88,11 @@ export function prepareDiscardWrites(db: Sql) {
     /** Plans the removal of bytes that no object row and no claim needs. */
     *discardUnlessNeeded(blob: BlobName, { now, dueAt = now }: DiscardTimes): Steps<void> {
       if (!(yield* isNeeded(blob))) yield* insert.run(blob.sha256, blob.put, now, dueAt)
+    },
+
+    /** Plans the removal of the blobs of objects that need them no more, as far as no claim does. Composed ones have none. */
+    *discardReleased(objects: readonly number[], now: number): Steps<void> {
+      yield* insertReleased.run(objects, now, now)
     },
 
     /** Plans the removal of bytes that no record ever named; false when they are needed, or their removal is planned already. */

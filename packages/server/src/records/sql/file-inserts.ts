@@ -1,15 +1,15 @@
 import { isAddressId } from '../../quota-rule/address-as-token.ts'
 import type { FolderFacts, NewFile } from '../record-store.ts'
-import { prepareDealClosing } from './deal-closing.ts'
+import { prepareFileExpiry } from './file-expiry.ts'
 import { type FileRow, opaqueNameOf } from './file-row.ts'
 import { insertedNumber } from './inserted-number.ts'
 import { type Sql, type SqlValue, type Steps, together } from './sql.ts'
-import { type Charge, prepareUsageWrites } from './usage-writes.ts'
+import { type Charge, endedFileOf, prepareUsageWrites } from './usage-writes.ts'
 
 /** Adds rows of files, and charges them. Runs inside the caller's transaction. */
 export function prepareFileInserts(db: Sql) {
-  const { closeDeal } = prepareDealClosing(db)
-  const { fileAdded, fileEnded } = prepareUsageWrites(db)
+  const { endAsExpired } = prepareFileExpiry(db)
+  const { fileAdded } = prepareUsageWrites(db)
   const insert = db
     .prepare<SqlValue[], number>(
       `INSERT INTO files (object, principal, name, cid, content_type, filename, visibility, owner, sponsored,
@@ -19,16 +19,11 @@ export function prepareFileInserts(db: Sql) {
     )
     .pluck()
   const keepClaim = db.prepare<[number, string]>('INSERT INTO claims (file, digest) VALUES (?, ?)')
-  const endAsExpired = db.prepare<[number]>(
-    `UPDATE files SET ended_at = expires_at, "end" = 'expired' WHERE sequence = ?`,
-  )
 
   return {
     /** Ends a file whose term is over, so that another one can take its place. */
     *endAsExpired(row: FileRow, now: number): Steps<void> {
-      yield* endAsExpired.run(row.sequence)
-      yield* fileEnded(row)
-      yield* closeDeal(row.sequence, now)
+      yield* endAsExpired([{ sequence: row.sequence, ...endedFileOf(row) }], now)
     },
 
     /** Answers the sequence of the new file. */

@@ -8,7 +8,7 @@ export type FileWithdrawal = ReturnType<typeof prepareFileWithdrawal>
 /** Files that provers are not to have any more, or again. Each function runs inside the caller's transaction. */
 export function prepareFileWithdrawal(db: Sql) {
   const { closeDeal, reopenDeal } = prepareDealClosing(db)
-  const { restateDeal } = preparePieceWrites(db)
+  const { restateDeals } = preparePieceWrites(db)
   const restage = db.prepare<[number, number]>(
     "UPDATE deals SET status = 'staged', status_at = ?, cause = NULL WHERE file = ?",
   )
@@ -38,7 +38,7 @@ export function prepareFileWithdrawal(db: Sql) {
         return
       }
       yield* reopenDeal(file, now)
-      yield* restateDeal(file, now)
+      yield* restateDeals([file], now)
     },
   }
 }

@@ -2,20 +2,24 @@ import { DAY_MS } from '@lade/core/time'
 import type { ExpireFilesRequest, FileRecord, PostponeFilesRequest, RemoveFileRequest } from '../record-store.ts'
 import { prepareContentReads } from './content-reads.ts'
 import { prepareDealClosing } from './deal-closing.ts'
-import { FILE_COLUMNS, FILE_ROWS, type FileRow, fileFromRow } from './file-row.ts'
+import { type ExpiredFile, prepareFileExpiry } from './file-expiry.ts'
+import { type FileRow, fileFromRow } from './file-row.ts'
 import type { ObjectRelease } from './object-release.ts'
-import { forEach, type Sql, type Steps } from './sql.ts'
+import { STORED_BYTES } from './overdue-files.ts'
+import type { Sql, Steps } from './sql.ts'
 import { prepareUsageWrites } from './usage-writes.ts'
 
 export type FileWrites = ReturnType<typeof prepareFileWrites>
 
 /** Ends of files. Each function runs inside the caller's transaction. */
-export function prepareFileWrites(db: Sql, { releaseObject, releaseLater }: ObjectRelease) {
+export function prepareFileWrites(db: Sql, { releaseObject, releaseObjects, releaseLater }: ObjectRelease) {
   const content = prepareContentReads(db)
   const { closeDeal } = prepareDealClosing(db)
   const { fileEnded } = prepareUsageWrites(db)
-  const pastTerm = db.prepare<[number, number], FileRow>(
-    `SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS} WHERE ended_at IS NULL AND expires_at <= ? ORDER BY expires_at LIMIT ?`,
+  const { endAsExpired } = prepareFileExpiry(db)
+  const pastTerm = db.prepare<[number, number], ExpiredFile & { readonly object: number }>(
+    `SELECT sequence, object, principal, charged_day AS day, ${STORED_BYTES} AS bytes
+     FROM files WHERE ended_at IS NULL AND expires_at <= ? ORDER BY expires_at LIMIT ?`,
   )
   const endFile = db.prepare<[number, 'expired' | 'removed', number]>(
     'UPDATE files SET ended_at = ?, "end" = ? WHERE sequence = ?',
@@ -60,10 +64,9 @@ export function prepareFileWrites(db: Sql, { releaseObject, releaseLater }: Obje
 
     *expire({ now, limit, keepMs = 0 }: ExpireFilesRequest): Steps<number> {
       const rows = yield* pastTerm.all(now, limit)
-      yield* forEach(rows, function* (row) {
-        yield* end(row, row.expires_at, 'expired', now)
-        yield* keepMs > 0 ? releaseLater(row.object, now + keepMs) : releaseObject(row.object, now)
-      })
+      yield* endAsExpired(rows, now)
+      const objects = rows.map(({ object }) => object)
+      yield* keepMs > 0 ? releaseLater(objects, now + keepMs) : releaseObjects(objects, now)
       return rows.length
     },
 

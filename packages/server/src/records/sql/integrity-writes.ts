@@ -1,13 +1,18 @@
 import type { DamageKind, ObjectHandle, SealPlace } from '../record-store.ts'
 import { PART_ROLE } from './composition-reads.ts'
 import { NAME_ROLE } from './content-reads.ts'
+import { prepareForMany, type StatementOfMany } from './many.ts'
 import { partName, type SealedBytes, sealOf } from './seals.ts'
 import type { Sql, Steps } from './sql.ts'
+
+const NO_OBJECT = 0
 
 export type IntegrityWrites = ReturnType<typeof prepareIntegrityWrites>
 
 /** What bytes are verified by, and known damage. Each function runs inside the caller's transaction. */
 export function prepareIntegrityWrites(db: Sql) {
+  const deleteOfMany = (table: string): StatementOfMany<number, unknown> =>
+    prepareForMany<number>(db, NO_OBJECT, (objects) => `DELETE FROM ${table} WHERE object IN (${objects})`)
   const blobOf = db
     .prepare<[ObjectHandle], number>(
       `SELECT id FROM objects WHERE sha256 = ? AND place = 'blob' AND NOT EXISTS (SELECT 1 FROM parts WHERE whole = objects.id)`,
@@ -16,14 +21,14 @@ export function prepareIntegrityWrites(db: Sql) {
   const setChunks = db.prepare<[number, Uint8Array]>(
     'INSERT INTO chunk_digests (object, digests) VALUES (?, ?) ON CONFLICT (object) DO UPDATE SET digests = excluded.digests',
   )
-  const dropChunks = db.prepare<[number]>('DELETE FROM chunk_digests WHERE object = ?')
-  const hasChunks = db.prepare<[number]>('DELETE FROM blobs_without_chunks WHERE object = ?')
+  const dropChunks = deleteOfMany('chunk_digests')
+  const hasChunks = deleteOfMany('blobs_without_chunks')
   const setDamaged = db.prepare<[{ object: ObjectHandle; kind: DamageKind; now: number }]>(
     `INSERT INTO damaged (object, kind, noticed_at)
      SELECT id, :kind, ${db.dialect.whole(':now')} FROM objects WHERE sha256 = :object AND place <> 'none'
      ON CONFLICT (object) DO UPDATE SET kind = excluded.kind`,
   )
-  const clear = db.prepare<[number]>('DELETE FROM damaged WHERE object = ?')
+  const clear = deleteOfMany('damaged')
   const clearByHandle = db.prepare<[ObjectHandle]>(
     'DELETE FROM damaged WHERE object = (SELECT id FROM objects WHERE sha256 = ?)',
   )
@@ -64,7 +69,7 @@ export function prepareIntegrityWrites(db: Sql) {
 
   function* recordChunks(object: number, digests: Uint8Array): Steps<void> {
     yield* setChunks.run(object, digests)
-    yield* hasChunks.run(object)
+    yield* hasChunks.run([object])
   }
 
   return {
@@ -72,13 +77,13 @@ export function prepareIntegrityWrites(db: Sql) {
     recordChunks,
     /** Forgets damage, since verified bytes are in its place. */
     *bytesAreRight(object: number): Steps<void> {
-      yield* clear.run(object)
+      yield* clear.run([object])
     },
-    /** Forgets what was known of bytes that are not kept any more. */
-    *forgetBytes(object: number): Steps<void> {
-      yield* dropChunks.run(object)
-      yield* hasChunks.run(object)
-      yield* clear.run(object)
+    /** Forgets what was known of the bytes of objects that are not kept any more. */
+    *forgetBytes(objects: readonly number[]): Steps<void> {
+      yield* dropChunks.run(objects)
+      yield* hasChunks.run(objects)
+      yield* clear.run(objects)
     },
     *setChunkDigests({ sha256, digests }: { sha256: string; digests: Uint8Array }): Steps<void> {
       const object = yield* blobOf.get(sha256)

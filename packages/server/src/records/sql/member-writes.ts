@@ -1,5 +1,5 @@
 import type { FileCommit, FolderCommit, FolderFacts, UnusableMembers } from '../record-store.ts'
-import { AT_ONCE, batchesOf, MANY, manyTimes } from './many.ts'
+import { AT_ONCE, batchesOf, MANY, manyTimes, prepareForMany } from './many.ts'
 import { prepareMemberReads } from './member-reads.ts'
 import type { Sql, SqlValue, Steps } from './sql.ts'
 import { prepareUsageWrites } from './usage-writes.ts'
@@ -42,17 +42,28 @@ export function prepareMemberWrites(db: Sql) {
   const enrolAgain = db.prepare<number[]>(
     `INSERT INTO reenrolments (file) SELECT sequence FROM files WHERE sequence IN (${MANY}) ON CONFLICT DO NOTHING`,
   )
-  const anyOpenFolder = db
-    .prepare<[number], number>(
-      `SELECT 1 FROM files ${db.dialect.indexedBy('files_live_by_object')}
-       WHERE object = ? AND ended_at IS NULL AND folder_files IS NOT NULL LIMIT 1`,
-    )
-    .pluck()
-  const letGo = db.prepare<[{ folder: number; now: number }]>(
-    `INSERT INTO ended_objects (object, due_at) SELECT object, ${db.dialect.whole(':now')} FROM members WHERE folder = :folder
-     ON CONFLICT (object) DO NOTHING`,
+  const closedFolders = prepareForMany<number, { readonly id: number }>(
+    db,
+    NO_NUMBER,
+    (folders) =>
+      `SELECT id FROM objects WHERE (SELECT 1 FROM members WHERE folder = objects.id LIMIT 1) IS NOT NULL
+         AND (SELECT 1 FROM files ${db.dialect.indexedBy('files_live_by_object')}
+           WHERE files.object = objects.id AND ended_at IS NULL AND folder_files IS NOT NULL LIMIT 1) IS NULL
+         AND (SELECT due_at FROM ended_objects WHERE ended_objects.object = objects.id AND due_at > ?) IS NULL
+         AND id IN (${folders})`,
   )
-  const deleteMembers = db.prepare<[number]>('DELETE FROM members WHERE folder = ?')
+  const letGo = prepareForMany<number>(
+    db,
+    NO_NUMBER,
+    (folders) =>
+      `INSERT INTO ended_objects (object, due_at) SELECT object, ${db.dialect.whole('?')} FROM members WHERE folder IN (${folders})
+       ON CONFLICT (object) DO NOTHING`,
+  )
+  const deleteMembers = prepareForMany<number>(
+    db,
+    NO_NUMBER,
+    (folders) => `DELETE FROM members WHERE folder IN (${folders})`,
+  )
 
   const setCounted = db.prepare<[{ file: number; files: number; bytes: number }]>(
     'UPDATE files SET folder_files = :files, folder_bytes = :bytes WHERE sequence = :file AND folder_files IS NULL',
@@ -118,21 +129,18 @@ export function prepareMemberWrites(db: Sql) {
         // Their deals are closed by the job that places files: whoever closes thousands here would meet it all the time.
         yield* enrolAgain.run(...batch)
       }
-      for (const [day, files] of Map.groupBy(taken, ({ charged_day }) => charged_day)) {
-        const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
-        yield* filesEnded({ principal, day, bytes, files: files.length })
-      }
+      yield* filesEnded(taken.map(({ bytes, charged_day: day }) => ({ principal, day, bytes })))
     },
 
     *setCounted(request: { file: number; files: number; bytes: number }): Steps<void> {
       yield* setCounted.run(request)
     },
 
-    /** Lets go of the members of a folder that no open file is any more; their bytes go a little later. */
-    *releaseMembers(folder: number, now: number): Steps<void> {
-      if ((yield* anyMember.get(folder)) === undefined || (yield* anyOpenFolder.get(folder)) !== undefined) return
-      yield* letGo.run({ folder, now })
-      yield* deleteMembers.run(folder)
+    /** Lets go of the members of folders that are to stay no longer and that no open file is any more; their bytes go a little later. */
+    *releaseMembers(objects: readonly number[], now: number): Steps<void> {
+      const folders = (yield* closedFolders.all(objects, now)).map(({ id }) => id)
+      yield* letGo.run(folders, now)
+      yield* deleteMembers.run(folders)
     },
   }
 }

@@ -8,7 +8,7 @@ import {
   type NamedObject,
   partsOf,
 } from './content-reads.ts'
-import { batchesOf, MANY } from './many.ts'
+import { batchesOf, MANY, prepareForMany } from './many.ts'
 import { damagedRecords, isIntact, type SealedRow } from './seals.ts'
 import type { Sql, SqlValue, Steps } from './sql.ts'
 
@@ -30,9 +30,11 @@ const NO_BYTES = Buffer.alloc(0)
 
 /** Finds what many content keys mean, in a few statements. Answers what `objectsNamedBy` answers for each. */
 export function prepareNamedObjects(db: Sql) {
-  const handles = db.prepare<SqlValue[], HandleRow>(
-    `SELECT entry.id, entry.sha256 AS asked, stored.sha256 AS handle
-     FROM objects AS entry LEFT JOIN objects AS stored ON stored.id = entry.id WHERE entry.sha256 IN (${MANY})`,
+  const handles = prepareForMany<ObjectHandle, HandleRow>(
+    db,
+    NO_TEXT,
+    (list) => `SELECT entry.id, entry.sha256 AS asked, stored.sha256 AS handle
+       FROM objects AS entry LEFT JOIN objects AS stored ON stored.id = entry.id WHERE entry.sha256 IN (${list})`,
   )
   const aliases = db.prepare<SqlValue[], Alias & { readonly key: string }>(
     `SELECT key, ${ALIAS_COLUMNS} FROM ${ALIAS_ROWS} WHERE key IN (${MANY}) AND place <> 'none' ORDER BY since, object`,
@@ -47,15 +49,12 @@ export function prepareNamedObjects(db: Sql) {
   )
   const firstFileOf = db.prepare<[number], number | null>('SELECT MIN(sequence) FROM files WHERE object = ?').pluck()
 
-  function* byHandle(keys: readonly string[]): Steps<Map<string, number>> {
-    const found = new Map<string, number>()
-    for (const batch of batchesOf(keys.map(nameOf), NO_TEXT)) {
-      for (const { id, asked, handle } of yield* handles.all(...batch)) {
-        if (asked !== handle) throw damagedRecords(`the index leads from ${asked} to ${handle}`)
-        found.set(asked, id)
-      }
+  function* objectsOfHandles(asked: readonly ObjectHandle[]): Steps<Map<ObjectHandle, number>> {
+    const rows = yield* handles.all(asked)
+    for (const { asked, handle } of rows) {
+      if (asked !== handle) throw damagedRecords(`the index leads from ${asked} to ${handle}`)
     }
-    return found
+    return new Map(rows.map(({ id, asked }) => [asked, id]))
   }
 
   function* byAlias(keys: readonly string[]): Steps<Map<string, Alias[]>> {
@@ -96,6 +95,9 @@ export function prepareNamedObjects(db: Sql) {
   }
 
   return {
+    /** The objects that are called so. */
+    objectsOfHandles,
+
     /** The objects that each key can mean, the first choice first. */
     *namedByEach(keys: readonly string[]): Steps<Map<string, readonly NamedObject[]>> {
       const isBound = (key: string): boolean => ['opaque', 'piece', 'piece-v1'].includes(kindOf(key))
@@ -108,7 +110,9 @@ export function prepareNamedObjects(db: Sql) {
       )
       const others = keys.filter((key) => !isBound(key))
       const known = yield* byAlias(others)
-      const own = yield* byHandle(others.filter((key) => ['sha256', 'dag-pb'].includes(kindOf(key))))
+      const own = yield* objectsOfHandles(
+        others.filter((key) => ['sha256', 'dag-pb'].includes(kindOf(key))).map(nameOf),
+      )
 
       const found = new Map<string, readonly NamedObject[]>()
       for (const key of bound) {

@@ -1,73 +1,79 @@
-import type { ObjectHandle } from '../record-store.ts'
 import type { ContentWrites } from './content-writes.ts'
 import type { DiscardWrites } from './discard-writes.ts'
+import { prepareForMany } from './many.ts'
 import { prepareMemberWrites } from './member-writes.ts'
-import { forEach, type Sql, type Steps } from './sql.ts'
+import type { Sql, Steps } from './sql.ts'
 
 export type ObjectRelease = ReturnType<typeof prepareObjectRelease>
 
-interface KeptRow {
-  readonly handle: ObjectHandle
-  readonly place: 'inline' | 'blob' | 'none'
-  readonly put: string
-}
+const NO_OBJECT = 0
 
 /** Decides when bytes are needed by no file any more. Runs inside the caller's transaction. */
 export function prepareObjectRelease(db: Sql, contents: ContentWrites, discards: DiscardWrites) {
-  const anyLive = db
-    .prepare<[number], number>(
-      `SELECT 1 FROM files ${db.dialect.indexedBy('files_live_by_object')} WHERE object = ? AND ended_at IS NULL LIMIT 1`,
-    )
-    .pluck()
   const { releaseMembers } = prepareMemberWrites(db)
-  const anyFolder = db.prepare<[number], number>('SELECT 1 FROM members WHERE object = ? LIMIT 1').pluck()
-  const anyWhole = db.prepare<[number], number>('SELECT 1 FROM parts WHERE part = ? LIMIT 1').pluck()
-  // What is behind inline bytes is not read.
-  const keptOf = db.prepare<[number], KeptRow>(
-    `SELECT sha256 AS handle, place, CASE WHEN place = 'blob' THEN put ELSE '' END AS put FROM objects WHERE id = ?`,
+  const unneeded = prepareForMany<number, { readonly id: number }>(
+    db,
+    NO_OBJECT,
+    (objects) =>
+      `SELECT id FROM objects WHERE (SELECT 1 FROM files ${db.dialect.indexedBy('files_live_by_object')}
+           WHERE files.object = objects.id AND ended_at IS NULL LIMIT 1) IS NULL
+         AND (SELECT 1 FROM parts WHERE part = objects.id LIMIT 1) IS NULL
+         AND (SELECT 1 FROM members WHERE members.object = objects.id LIMIT 1) IS NULL
+         AND (SELECT due_at FROM ended_objects WHERE ended_objects.object = objects.id AND due_at > ?) IS NULL
+         AND id IN (${objects})`,
   )
-  const partsOf = db.prepare<[number], number>('SELECT DISTINCT part FROM parts WHERE whole = ?').pluck()
-
-  const keepUntil = db.prepare<[number, number]>(
-    `INSERT INTO ended_objects (object, due_at) VALUES (?, ?)
-     ON CONFLICT (object) DO UPDATE SET due_at = excluded.due_at WHERE excluded.due_at > ended_objects.due_at`,
+  const partsOf = prepareForMany<number, { readonly part: number }>(
+    db,
+    NO_OBJECT,
+    (wholes) => `SELECT part FROM parts WHERE whole IN (${wholes})`,
   )
-  const isKept = db
-    .prepare<[number, number], number>('SELECT 1 FROM ended_objects WHERE object = ? AND due_at > ?')
-    .pluck()
+  const keepUntil = prepareForMany<number>(
+    db,
+    NO_OBJECT,
+    (objects) =>
+      `INSERT INTO ended_objects (object, due_at) SELECT id, ${db.dialect.whole('?')} FROM objects WHERE id IN (${objects})
+       ON CONFLICT (object) DO UPDATE SET due_at = excluded.due_at WHERE excluded.due_at > ended_objects.due_at`,
+  )
   const due = db
     .prepare<[number, number], number>(
       'SELECT object FROM ended_objects WHERE due_at <= ? ORDER BY due_at, object LIMIT ?',
     )
     .pluck()
-  const forget = db.prepare<[number]>('DELETE FROM ended_objects WHERE object = ?')
+  const forget = prepareForMany<number>(
+    db,
+    NO_OBJECT,
+    (objects) => `DELETE FROM ended_objects WHERE object IN (${objects})`,
+  )
   const dueNow = db.prepare<[{ object: number; now: number }]>(
     `UPDATE discards SET due_at = :now
      WHERE due_at > :now AND sha256 = (SELECT sha256 FROM objects WHERE id = :object)`,
   )
 
-  /** Lets go of the bytes of an object, and of what it was composed of, as far as nothing else needs them. */
-  function* releaseObject(object: number, now: number): Steps<void> {
-    if ((yield* isKept.get(object, now)) !== undefined) return
-    yield* releaseMembers(object, now)
-    if ((yield* anyLive.get(object)) !== undefined || (yield* anyWhole.get(object)) !== undefined) return
-    if ((yield* anyFolder.get(object)) !== undefined) return
-    const kept = yield* keptOf.get(object)
-    if (kept === undefined) return
-    const parts = yield* partsOf.all(object)
-    yield* contents.dropBytes(object)
-    for (const part of parts) yield* releaseObject(part, now)
-    if (kept.place !== 'blob' || parts.length > 0) return
-    yield* discards.discardUnlessNeeded({ sha256: kept.handle, put: kept.put }, { now })
+  /** Lets go of the bytes of objects, and of what they were composed of, as far as nothing else needs them. */
+  function* releaseObjects(objects: readonly number[], now: number): Steps<void> {
+    for (let left = objects; left.length > 0; ) {
+      yield* releaseMembers(left, now)
+      const released = (yield* unneeded.all(left, now)).map(({ id }) => id)
+      const parts = yield* partsOf.all(released)
+      yield* discards.discardReleased(released, now)
+      yield* contents.dropBytes(released)
+      // Looked at when the wholes that need them are gone.
+      left = parts.map(({ part }) => part)
+    }
   }
 
   return {
-    releaseObject,
+    releaseObjects,
+
+    /** The same for one object. */
+    *releaseObject(object: number, now: number): Steps<void> {
+      yield* releaseObjects([object], now)
+    },
 
     /** Lets go of the bytes of an object, as far as nothing else needs them, also where they were to stay for a while. */
     *releaseAtOnce(object: number, now: number): Steps<void> {
-      yield* forget.run(object)
-      yield* releaseObject(object, now)
+      yield* forget.run([object])
+      yield* releaseObjects([object], now)
     },
 
     /** Removes what was put for an object, and is not needed any more, without waiting for its readers. */
@@ -75,18 +81,16 @@ export function prepareObjectRelease(db: Sql, contents: ContentWrites, discards:
       yield* dueNow.run({ object, now })
     },
 
-    /** Lets go of the bytes of an object later, unless they are needed then. */
-    *releaseLater(object: number, dueAt: number): Steps<void> {
-      yield* keepUntil.run(object, dueAt)
+    /** Lets go of the bytes of objects later, unless they are needed then. */
+    *releaseLater(objects: readonly number[], dueAt: number): Steps<void> {
+      yield* keepUntil.run(objects, dueAt)
     },
 
     /** Lets go of the bytes whose time is over; answers of how many objects. */
     *releaseEnded({ now, limit }: { now: number; limit: number }): Steps<number> {
       const objects = yield* due.all(now, limit)
-      yield* forEach(objects, function* (object) {
-        yield* forget.run(object)
-        yield* releaseObject(object, now)
-      })
+      yield* forget.run(objects)
+      yield* releaseObjects(objects, now)
       return objects.length
     },
   }

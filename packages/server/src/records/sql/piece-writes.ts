@@ -1,14 +1,26 @@
 import type { PlacedStatus } from '../record-store.ts'
-import { preparePieceReads } from './piece-reads.ts'
-import type { Sql, Steps } from './sql.ts'
+import { prepareForMany, prepareForRows } from './many.ts'
+import type { Sql, SqlValue, Steps } from './sql.ts'
 
 /** A piece to be recorded, with the number of the object that has its bytes; an aggregate has none. */
-interface FoundPiece {
+export interface FoundPiece {
   readonly pieceRoot: string
   readonly sizeBytes: number
   readonly object: number | null
   readonly offsetBytes: number
 }
+
+interface PieceRow {
+  readonly id: number
+  readonly object: number | null
+  readonly piece_root: Buffer
+  readonly size_bytes: number
+}
+
+const NO_NUMBER = 0
+/** Of a root, what is in the index of pieces. */
+const HEAD_BYTES = 6
+const NO_HEAD = Buffer.alloc(0)
 
 /** The CAR of an object, as a piece. */
 interface FoundCar extends Pick<FoundPiece, 'pieceRoot' | 'sizeBytes'> {
@@ -56,13 +68,20 @@ function movedDeals(condition: string): string {
 
 /** Pieces, and the status that they give their deals. Runs inside the caller's transaction. */
 export function preparePieceWrites(db: Sql) {
-  const { pieceOfRoot } = preparePieceReads(db)
-  const insert = db
-    .prepare<[number | null, number, number, Buffer], number>(
-      `INSERT INTO pieces (object, offset_bytes, size_bytes, piece_root, revision, wanted, is_short, status)
-       VALUES (?, ?, ?, ?, 0, 0, 0, 'staged') RETURNING id`,
-    )
-    .pluck()
+  // By the index of heads; few pieces have one in common.
+  const ofHeads = prepareForMany<Buffer, PieceRow>(
+    db,
+    NO_HEAD,
+    (heads) =>
+      `SELECT id, object, piece_root, size_bytes FROM pieces WHERE substr(piece_root, 1, ${HEAD_BYTES}) IN (${heads}) ORDER BY id`,
+  )
+  const insert = prepareForRows<Omit<PieceRow, 'object'>>(
+    db,
+    "(?, ?, ?, ?, ?, 1, 0, 0, 'staged')",
+    (rows) =>
+      `INSERT INTO pieces (object, offset_bytes, size_bytes, piece_root, unsettled_at, revision, wanted, is_short, status)
+       VALUES ${rows} RETURNING id, piece_root, size_bytes`,
+  )
   const findBytes = db.prepare<[{ id: number; object: number | null; offsetBytes: number }]>(
     'UPDATE pieces SET object = :object, offset_bytes = :offsetBytes WHERE id = :id AND object IS NULL',
   )
@@ -70,9 +89,11 @@ export function preparePieceWrites(db: Sql) {
     `UPDATE pieces SET object = :object, car_root = :rootCid, car_layout = :profile
      WHERE id = :id AND (object IS NULL OR object = :object OR car_root IS NOT NULL)`,
   )
-  const setUnreconciled = db.prepare<[{ id: number; now: number }]>(
-    `UPDATE pieces SET unsettled_at = ${db.dialect.least('coalesce(unsettled_at, :now)', ':now')},
-       revision = revision + 1 WHERE id = :id`,
+  const setUnreconciled = prepareForMany<number>(
+    db,
+    NO_NUMBER,
+    (ids) => `UPDATE pieces SET unsettled_at = ${db.dialect.least('coalesce(unsettled_at, ?)', '?')},
+       revision = revision + 1 WHERE id IN (${ids})`,
   )
   const statusOfPiece = db.prepare<[number], StatusOfPiece>(
     `SELECT status, failure, wanted, is_short,
@@ -85,35 +106,81 @@ export function preparePieceWrites(db: Sql) {
     'UPDATE pieces SET status = :status, failure = :failure, is_short = :isShort WHERE id = :id',
   )
   const movedByPiece = db.prepare<[number], MovedDeal>(movedDeals('IN (SELECT file FROM deal_pieces WHERE piece = ?)'))
-  const movedByFile = db.prepare<[number], MovedDeal>(movedDeals('= ?'))
-  const moveDeal = db.prepare<[{ file: number; newStatus: PlacedStatus; newCause: string | null; now: number }]>(
-    `UPDATE deals SET status_at = CASE status WHEN :newStatus THEN status_at ELSE :now END,
-       status = :newStatus, cause = :newCause WHERE file = :file`,
+  const movedByFile = prepareForMany<number, MovedDeal>(db, NO_NUMBER, (files) => movedDeals(`IN (${files})`))
+  const moveDeals = prepareForMany<number>(
+    db,
+    NO_NUMBER,
+    (files) =>
+      `UPDATE deals SET status_at = CASE status WHEN ? THEN status_at ELSE ? END, status = ?, cause = ? WHERE file IN (${files})`,
   )
 
   /** Has the piece reconciled, now at the latest. */
   function* markUnreconciled(id: number, now: number): Steps<void> {
-    yield* setUnreconciled.run({ id, now })
+    yield* setUnreconciled.run([id], now, now)
   }
 
-  /** The number of this piece, which is unreconciled now. It keeps the object that it was first found in. */
-  function* putPiece({ pieceRoot, sizeBytes, object, offsetBytes }: FoundPiece, now: number): Steps<number> {
-    const known = yield* pieceOfRoot(pieceRoot, sizeBytes)
-    if (known !== undefined) yield* findBytes.run({ id: known, object, offsetBytes })
-    const id = known ?? Number(yield* insert.get(object, offsetBytes, sizeBytes, Buffer.from(pieceRoot, 'hex')))
-    yield* markUnreconciled(id, now)
+  function* move(moved: readonly MovedDeal[], now: number): Steps<void> {
+    const groups = Map.groupBy(moved, ({ newStatus, newCause }) => JSON.stringify([newStatus, newCause]))
+    for (const deals of groups.values()) {
+      const [first] = deals
+      if (first === undefined) continue
+      const { newStatus, newCause } = first
+      const files = deals.map(({ file }) => file)
+      yield* moveDeals.run(files, newStatus, now, newStatus, newCause)
+    }
+  }
+
+  /**
+   * The numbers of these pieces, which are unreconciled now. A piece keeps the object that it was first found in, and is one piece where it
+   * is here more than once.
+   */
+  function* putPieces(found: readonly FoundPiece[], now: number): Steps<number[]> {
+    const known = new Map<string, PieceRow>()
+    for (const row of yield* ofHeads.all(
+      new Map(found.map(({ pieceRoot }) => [pieceRoot, headOf(pieceRoot)])).values(),
+    )) {
+      const key = keyOf(row.piece_root.toString('hex'), row.size_bytes)
+      if (!known.has(key)) known.set(key, row)
+    }
+    const ids = new Map(Array.from(known, ([key, { id }]) => [key, id]))
+    // Of equal ones, the first of which the object is known.
+    const located = new Map<string, FoundPiece>()
+    for (const piece of found) {
+      const key = keyOf(piece.pieceRoot, piece.sizeBytes)
+      if ((located.get(key)?.object ?? null) === null) located.set(key, piece)
+    }
+    const added: SqlValue[][] = []
+    const marked: number[] = []
+    for (const [key, { pieceRoot, sizeBytes, object, offsetBytes }] of located) {
+      const row = known.get(key)
+      if (row === undefined) added.push([object, offsetBytes, sizeBytes, Buffer.from(pieceRoot, 'hex'), now])
+      else {
+        marked.push(row.id)
+        if (row.object === null && object !== null) yield* findBytes.run({ id: row.id, object, offsetBytes })
+      }
+    }
+    yield* setUnreconciled.run(marked, now, now)
+    for (const { id, piece_root, size_bytes } of yield* insert.all(added)) {
+      ids.set(keyOf(piece_root.toString('hex'), size_bytes), id)
+    }
+    return found.map(({ pieceRoot, sizeBytes }) => ids.get(keyOf(pieceRoot, sizeBytes)) ?? NO_NUMBER)
+  }
+
+  function* putPiece(piece: FoundPiece, now: number): Steps<number> {
+    const [id = NO_NUMBER] = yield* putPieces([piece], now)
     return id
   }
 
   /** Call after a piece got deals. */
   function* restateDealsOf(id: number, now: number): Steps<void> {
-    for (const moved of yield* movedByPiece.all(id)) yield* moveDeal.run({ ...moved, now })
+    yield* move(yield* movedByPiece.all(id), now)
   }
 
   return {
     markUnreconciled,
     restateDealsOf,
 
+    putPieces,
     putPiece,
 
     /** The same for the CAR of an object. */
@@ -139,9 +206,9 @@ export function preparePieceWrites(db: Sql) {
       if (status !== before.status || status === 'failed') yield* restateDealsOf(id, now)
     },
 
-    /** Call after a deal got its pieces. */
-    *restateDeal(file: number, now: number): Steps<void> {
-      for (const moved of yield* movedByFile.all(file)) yield* moveDeal.run({ ...moved, now })
+    /** Call after deals got their pieces. */
+    *restateDeals(files: readonly number[], now: number): Steps<void> {
+      yield* move(yield* movedByFile.all(files), now)
     },
   }
 }
@@ -150,4 +217,12 @@ function statusOf({ proved, held }: StatusOfPiece, failure: string | null): Plac
   if (proved > 0) return 'active'
   if (failure !== null) return 'failed'
   return held > 0 ? 'proposed' : 'staged'
+}
+
+function headOf(pieceRoot: string): Buffer {
+  return Buffer.from(pieceRoot.slice(0, 2 * HEAD_BYTES), 'hex')
+}
+
+function keyOf(pieceRoot: string, sizeBytes: number): string {
+  return `${pieceRoot} ${sizeBytes}`
 }

@@ -7,6 +7,7 @@ import type {
   Visibility,
   WaitingFile,
 } from '../record-store.ts'
+import { prepareForMany } from './many.ts'
 import { preparePieceReads } from './piece-reads.ts'
 import { mapEach, type Sql, type Steps } from './sql.ts'
 import { isTouchedByTakedown } from './takedown-reads.ts'
@@ -43,6 +44,8 @@ interface Needs {
   readonly neededUntil: number | null
 }
 
+const NO_OBJECT = 0
+
 /** Provers get nothing that is taken down, as they get nothing private. */
 const VISIBILITY = `CASE WHEN ${isTouchedByTakedown('objects.id')} THEN 'private' ELSE visibility END AS visibility`
 
@@ -61,9 +64,13 @@ export function preparePlacementReads(db: Sql) {
      FROM files JOIN objects ON objects.id = files.object
      WHERE sequence IN (SELECT file FROM reenrolments WHERE file <= ? ORDER BY file LIMIT ?) ORDER BY sequence`,
   )
-  const partsOf = db.prepare<[number], PartRow>(
-    `SELECT sha256 AS object, size_bytes, piece_root, piece_subtrees FROM parts JOIN objects ON objects.id = part
-     WHERE whole = ? ORDER BY position`,
+  const partsOf = prepareForMany<number, PartRow & { readonly whole: number }>(
+    db,
+    NO_OBJECT,
+    (
+      wholes,
+    ) => `SELECT whole, sha256 AS object, size_bytes, piece_root, piece_subtrees FROM parts JOIN objects ON objects.id = part
+       WHERE whole IN (${wholes}) ORDER BY whole, position`,
   )
   const membersOf = db.prepare<[number], PartRow>(
     `SELECT sha256 AS object, size_bytes, piece_root, piece_subtrees FROM members JOIN objects ON objects.id = object
@@ -96,7 +103,7 @@ export function preparePlacementReads(db: Sql) {
     return { object, sizeBytes: size_bytes, pieceRoot: piece_root.toString('hex'), pieceSubtreeRoots }
   }
 
-  function* unenrolledFromRow(row: FoundFile): Steps<UnenrolledFile> {
+  function* unenrolledFromRow(row: FoundFile, parts: readonly PartRow[]): Steps<UnenrolledFile> {
     return {
       file: row.file,
       object: row.object,
@@ -104,7 +111,7 @@ export function preparePlacementReads(db: Sql) {
       visibility: row.visibility,
       pieceRoot: row.piece_root?.toString('hex') ?? null,
       pieceSubtreeRoots: row.piece_subtrees ?? new Uint8Array(),
-      parts: (yield* partsOf.all(row.id)).map(partFromRow),
+      parts: parts.map(partFromRow),
       members: row.member_bytes === 0 ? [] : (yield* membersOf.all(row.id)).map(partFromRow),
     }
   }
@@ -134,7 +141,8 @@ export function preparePlacementReads(db: Sql) {
       // Those that nobody has looked at yet come in their turn.
       const again = yield* becamePublic.all(after, limit)
       const found = again.length > 0 ? again : yield* withoutDeal.all({ after, upTo, limit })
-      return yield* mapEach(found, unenrolledFromRow)
+      const parts = Map.groupBy(yield* partsOf.all(found.map(({ id }) => id)), ({ whole }) => whole)
+      return yield* mapEach(found, (row) => unenrolledFromRow(row, parts.get(row.id) ?? []))
     },
 
     *enrolledUpTo(): Steps<number> {

@@ -1,6 +1,7 @@
 import { isAddressId, WALLET_ADDRESSES } from '../../quota-rule/address-as-token.ts'
 import { type FileRow, storedBytesOf } from './file-row.ts'
-import { nothing, type Sql, type Steps, together } from './sql.ts'
+import { prepareForRows } from './many.ts'
+import { nothing, type Sql, type SqlValue, type Steps, together } from './sql.ts'
 
 /** What a file is charged, and whom: the principal's day. */
 export interface Charge {
@@ -11,12 +12,12 @@ export interface Charge {
   readonly token?: string | undefined
 }
 
-/** Files that end together. */
-interface Ended {
+/** What ends, of what was charged to a principal's day. */
+export interface EndedFile {
   readonly principal: string
   readonly day: string
+  /** What was stored for it. */
   readonly bytes: number
-  readonly files: number
 }
 
 /**
@@ -30,8 +31,13 @@ export function prepareUsageWrites(db: Sql) {
      ON CONFLICT (principal, day) DO UPDATE SET bytes = usage.bytes + excluded.bytes, files = usage.files + excluded.files,
        stored_bytes = usage.stored_bytes + excluded.stored_bytes, stored_files = usage.stored_files + 1`,
   )
-  const takeOff = db.prepare<[number, number, string, string]>(
-    'UPDATE usage SET stored_bytes = stored_bytes - ?, stored_files = stored_files - ? WHERE principal = ? AND day = ?',
+  const whole = db.dialect.whole('?')
+  // As the table has them, each day once.
+  const takeOff = prepareForRows(
+    db,
+    `(?, ?, ${whole}, ${whole})`,
+    (days) => `UPDATE usage SET stored_bytes = stored_bytes - ended.column3, stored_files = stored_files - ended.column4
+       FROM (VALUES ${days}) AS ended WHERE usage.principal = ended.column1 AND usage.day = ended.column2`,
   )
   const putBack = db.prepare<[number, string, string]>(
     'UPDATE usage SET stored_bytes = stored_bytes + ?, stored_files = stored_files + 1 WHERE principal = ? AND day = ?',
@@ -41,6 +47,18 @@ export function prepareUsageWrites(db: Sql) {
     `INSERT INTO token_usage (principal, day, token, bytes) VALUES (?, ?, ?, ?)
      ON CONFLICT (principal, day, token) DO UPDATE SET bytes = token_usage.bytes + excluded.bytes`,
   )
+
+  /** As `fileEnded`, for many. */
+  function* filesEnded(files: readonly EndedFile[]): Steps<void> {
+    const days = Map.groupBy(files, ({ principal, day }) => `${principal} ${day}`)
+    const rows: SqlValue[][] = []
+    for (const ofDay of days.values()) {
+      const [first] = ofDay
+      const bytes = ofDay.reduce((sum, file) => sum + file.bytes, 0)
+      if (first !== undefined) rows.push([first.principal, first.day, bytes, ofDay.length])
+    }
+    yield* takeOff.run(rows)
+  }
 
   return {
     *fileAdded(principal: string, { day, bytes, token }: Charge, storedBytes: number): Steps<void> {
@@ -58,14 +76,16 @@ export function prepareUsageWrites(db: Sql) {
       yield* putBack.run(storedBytesOf(row), row.principal, row.charged_day)
     },
 
-    /** As `fileEnded`, for files of one principal that were charged to one day, with what was stored for them. */
-    *filesEnded({ principal, day, bytes, files }: Ended): Steps<void> {
-      yield* takeOff.run(bytes, files, principal, day)
-    },
-
     /** Call once for a file that had not ended. It is taken off its own day, so that it meets no upload of today. */
     *fileEnded(row: FileRow): Steps<void> {
-      yield* takeOff.run(storedBytesOf(row), 1, row.principal, row.charged_day)
+      yield* filesEnded([endedFileOf(row)])
     },
+
+    filesEnded,
   }
+}
+
+/** What ends with the file of this row. */
+export function endedFileOf(row: FileRow): EndedFile {
+  return { principal: row.principal, day: row.charged_day, bytes: storedBytesOf(row) }
 }

@@ -86,14 +86,14 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
     await starting.end().catch(() => {})
   }
 
-  // Every write finds its rows by an index. Reading a small table as a whole instead would make it meet every other write.
+  // Every write finds its rows by an index. Reading a small table as a whole instead, as joins may too, would make it meet every other write.
   const maxWriters = Math.max(1, Math.ceil(maxConnections / 2))
   const writing = {
     ...session,
     statementMs: timeouts.writeStatementMs,
     silenceMs: timeouts.writeSilenceMs,
     isPipelined: true,
-    session: { enable_seqscan: 'off', synchronous_commit: 'on' },
+    session: { enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off', synchronous_commit: 'on' },
   }
   const writers = new Connections({ ...writing, max: Math.max(1, maxWriters - 1) })
   // One of their own, which those who wait for locks cannot take from them.
