@@ -177,7 +177,10 @@ function hashOn(
 ): ContentHasher {
   const streams = streamsFor(wanted, sizeBytes).filter(({ kind }) => kind !== 'piece' || !withoutPieces)
   const withoutAddon = !hashing.isNative
-  const shares = spread(streams, threads, { hashing, isOneBlock: sizeBytes !== undefined && sizeBytes <= ONE_BLOCK_BYTES })
+  const shares = spread(streams, threads, {
+    hashing,
+    isOneBlock: sizeBytes !== undefined && sizeBytes <= ONE_BLOCK_BYTES,
+  })
   for (const { thread, weight } of shares) thread.load += weight
   const pays = wanted.carRoot === undefined ? 1 : CAR_PAYS
   const cut = new AbortController()

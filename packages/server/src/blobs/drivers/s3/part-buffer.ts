@@ -9,6 +9,7 @@ export class PartBuffer {
   readonly #memory: Uint8Array
   readonly #sizeBytes: number
   #filled = 0
+  #hashing: Promise<unknown> | undefined
 
   /** @param options.lists - where the memory comes from and goes back to, when one of them has buffers that are as large and not far larger. */
   constructor(options: { sizeBytes: number; lists: readonly BufferList[] }) {
@@ -45,11 +46,18 @@ export class PartBuffer {
    */
   async checked(sha256?: string): Promise<CheckedBytes> {
     const { bytes } = this
-    return { bytes, ...(await partHashing.digest(bytes, sha256)) }
+    const hashing = partHashing.digest(bytes, sha256)
+    this.#hashing = hashing
+    return { bytes, ...(await hashing) }
   }
 
-  /** Gives the memory back. Nothing may read it any more. */
+  /** Gives the memory back, once it is not hashed any more. Nothing else may read it. */
   release(): void {
+    if (this.#hashing === undefined) this.#giveBack()
+    else this.#hashing.catch(() => {}).then(() => this.#giveBack())
+  }
+
+  #giveBack(): void {
     if (this.#list === undefined) freeChunk(chunkMemory(this.#memory))
     else this.#list.give(this.#memory)
   }
