@@ -252,7 +252,9 @@ function hashOn(
       if (turn !== undefined) await turn
       release()
       const close = (share: Share) => ask(share, { call: 'close', body, open: openingOf(share) })
-      const replies = await (lastReplies ?? Promise.all(shares.map(close))).finally(onOver)
+      const closing = lastReplies ?? Promise.all(shares.map(close))
+      isBegun = true
+      const replies = await closing.finally(onOver)
       const results = replies.flatMap(({ results = [] }) => results)
       if (withoutPieces) results.push({ kind: 'piece', value: noPiece(takenBytes) })
       return digestsFrom(results, wanted, sizeBytes)
