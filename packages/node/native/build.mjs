@@ -1,17 +1,19 @@
 /**
- * Compiles the addon that hashes two sha2-256 streams at once: `node packages/node/native/build.mjs`.
+ * Compiles the addon, which hashes several streams at once: `node packages/node/native/build.mjs`.
  *
  * It needs a C compiler, `cc` or what the environment names as `CC`, and the headers of Node.js. Where something is missing
  * it says so in a sentence and ends with exit code 0: the service then hashes by node:crypto. An addon that is newer than
- * its source is left alone. Runs on Node.js 20 and later, since it may run before the right one is there.
+ * its sources is left alone. Runs on Node.js 20 and later, since it may run before the right one is there.
  */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const here = dirname(fileURLToPath(import.meta.url))
-const source = join(here, 'sha256-streams.c')
+const sources = readdirSync(here)
+  .filter((name) => /\.[ch]$/.test(name))
+  .map((name) => join(here, name))
 const built = join(here, 'build', `sha256-streams-${process.platform}-${process.arch}.node`)
 const LINKING = { linux: ['-shared', '-fPIC'], darwin: ['-bundle', '-undefined', 'dynamic_lookup'] }
 
@@ -23,7 +25,9 @@ try {
 }
 
 function isUpToDate() {
-  return existsSync(built) && statSync(built).mtimeMs > statSync(source).mtimeMs
+  if (!existsSync(built)) return false
+  const { mtimeMs } = statSync(built)
+  return sources.every((source) => statSync(source).mtimeMs < mtimeMs)
 }
 
 function build() {
@@ -37,11 +41,15 @@ function build() {
   const unfinished = `${built}.${process.pid}`
   mkdirSync(dirname(built), { recursive: true })
   try {
-    compile(['-std=c11', '-O2', ...linking, `-I${headers}`, source, '-o', unfinished])
+    compile(['-std=c11', '-O2', ...linking, `-I${headers}`, ...sources.filter(isUnit), '-o', unfinished])
     renameSync(unfinished, built)
   } finally {
     rmSync(unfinished, { force: true })
   }
+}
+
+function isUnit(source) {
+  return source.endsWith('.c')
 }
 
 function compile(args) {

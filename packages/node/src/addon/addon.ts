@@ -11,7 +11,21 @@ export const STATE_BYTES = 104
  */
 export type RunStreams = (queues: readonly (readonly Uint8Array[])[]) => void
 
-/** What native/sha256-streams.c exports. */
+/**
+ * Hashes one part or two at once on a thread of libuv: md5, and sha2-256 if asked for. `digests` takes {@link PART_DIGESTS_BYTES} for each
+ * part: 16 of its md5, then 32 of its sha2-256. Nothing may write to the parts before `onEnd` is called.
+ */
+export type DigestParts = (
+  parts: readonly Uint8Array[],
+  digests: Uint8Array,
+  withSha256: boolean,
+  onEnd: () => void,
+) => void
+
+/** `DIGESTS_BYTES` of native/part-digests.c. */
+export const PART_DIGESTS_BYTES = 48
+
+/** What the addon exports. */
 export interface Addon {
   /** Has the C library give memory back to the system that is freed from now on. */
   readonly returnMemory: () => void
@@ -21,6 +35,8 @@ export interface Addon {
   readonly discardPages: (bytes: Uint8Array) => void
   /** Undefined on a processor without the instructions. */
   readonly run?: RunStreams
+  /** As `run`. */
+  readonly digestParts?: DigestParts
 }
 
 /** The addon of this platform; undefined where it was not built or cannot be loaded. */

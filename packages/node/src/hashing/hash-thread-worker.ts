@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads'
 import { measuredResult } from '../budget/measured.ts'
-import type { HashAnswer, HashCall, HashReply } from './hash-calls.ts'
-import { type BodyStreams, openStreams } from './hash-streams.ts'
+import type { HashAnswer, HashCall, HashReply, OpenBody } from './hash-calls.ts'
+import { type BodyStreams, openStreams, type StreamResult } from './hash-streams.ts'
 import { sha256HashingWith } from './sha256-hashing.ts'
 
 /** A thread that runs streams of big bodies, a call at a time. */
@@ -31,23 +31,13 @@ function answerOrError(call: HashCall): Answer | { readonly error: unknown } {
 
 function answerTo(call: HashCall): Answer {
   switch (call.call) {
-    case 'open':
-      bodies.set(
-        call.body,
-        openStreams(call.streams, {
-          sizeBytes: call.sizeBytes,
-          hashing: call.withoutAddon ? sha256HashingWith(undefined) : undefined,
-        }),
-      )
-      return DONE
-    case 'block':
-      streamsOf(call.body).update(call.block)
-      return { heldBytes: streamsOf(call.body).heldBytes() }
-    case 'close': {
-      const results = streamsOf(call.body).finish()
-      bodies.delete(call.body)
-      return { results }
+    case 'block': {
+      const streams = streamsOf(call)
+      streams.update(call.block)
+      return call.isLast ? { results: closed(call.body, streams) } : { heldBytes: streams.heldBytes() }
     }
+    case 'close':
+      return { results: closed(call.body, streamsOf(call)) }
     case 'discard':
       discard(call.body)
       return DONE
@@ -59,8 +49,19 @@ function discard(body: number): void {
   bodies.delete(body)
 }
 
-function streamsOf(body: number): BodyStreams {
-  const streams = bodies.get(body)
+function closed(body: number, streams: BodyStreams): readonly StreamResult[] {
+  const results = streams.finish()
+  bodies.delete(body)
+  return results
+}
+
+function streamsOf({ body, open }: Extract<HashCall, { open: unknown }>): BodyStreams {
+  const streams = open === undefined ? bodies.get(body) : opened(open)
   if (streams === undefined) throw new TypeError('this body is not open')
+  bodies.set(body, streams)
   return streams
+}
+
+function opened({ streams, sizeBytes, withoutAddon }: OpenBody): BodyStreams {
+  return openStreams(streams, { sizeBytes, hashing: withoutAddon ? sha256HashingWith(undefined) : undefined })
 }

@@ -14,7 +14,8 @@ import { type HashThreadsOptions, startHashThreads } from './hash-threads.ts'
 import { sha256Hashing } from './sha256-hashing.ts'
 import { EVERYTHING, PLAIN, scatteredBytes, shared } from './testing-bodies.ts'
 
-const BIG = 5 * 1024 * 1024
+const MIB = 1024 * 1024
+const BIG = 5 * MIB
 
 afterEach(() => {
   vi.restoreAllMocks()
@@ -171,10 +172,10 @@ describe('the streams of a body', () => {
     const hasher = threads.hashers({ ...EVERYTHING, blake3: false, blake2b256: false }, BIG)
     await hasher.update(Buffer.alloc(1))
     hasher.discard()
-    const opened = spy.mock.calls.map(([call]) => call as HashCall).filter((call) => call.call === 'open')
+    const calls = spy.mock.calls.map(([call]) => call as HashCall).filter((call) => call.call === 'block')
     spy.mockRestore()
     await threads.close()
-    return opened.map(({ streams }) => streams.map(({ kind }) => kind))
+    return calls.map(({ open }) => (open?.streams ?? []).map(({ kind }) => kind))
   }
 
   test.runIf(sha256Hashing.isNative)(
@@ -188,6 +189,26 @@ describe('the streams of a body', () => {
       ])
     },
   )
+
+  test.each([
+    { of: 'one block take one call where no thread is idle', sizeBytes: MIB, isAlone: false, calls: 1 },
+    { of: 'one block take a call of each thread where they are idle', sizeBytes: MIB, isAlone: true, calls: 2 },
+    { of: 'three blocks take a call for each on each thread', sizeBytes: 3 * MIB - 5, isAlone: false, calls: 6 },
+    { of: 'unknown length take one more, behind the last', sizeBytes: MIB, isKnown: false, isAlone: false, calls: 4 },
+    { of: 'no bytes take a call that opens and closes', sizeBytes: 0, isKnown: false, isAlone: true, calls: 2 },
+  ])('of bodies of $of', async ({ sizeBytes, isKnown = true, isAlone, calls }) => {
+    const threads = startHashThreads({ threads: 2 })
+    if (!isAlone) await threads.hashers(PLAIN, BIG).update(scatteredBytes(1000, 7))
+    const spy = vi.spyOn(Worker.prototype, 'postMessage')
+    const body = scatteredBytes(sizeBytes, 8)
+    const hasher = threads.hashers(PLAIN, isKnown ? sizeBytes : undefined)
+    const updates: Promise<void>[] = []
+    for (let at = 0; at < sizeBytes; at += MIB) updates.push(hasher.update(body.slice(at, at + MIB)))
+    expect(await hasher.digests()).toEqual(digestWhole(body, PLAIN))
+    await Promise.all(updates)
+    expect(spy).toHaveBeenCalledTimes(calls)
+    await threads.close()
+  })
 
   test('without the addon are spread by what each costs alone', async () => {
     expect(await kindsOnThreads({ withoutAddon: true })).toEqual([

@@ -6,7 +6,7 @@ import type { WorkBudget } from '../budget/work-budget.ts'
 import { collectSoon } from '../memory/collect-when-quiet.ts'
 import { type ContentHasher, type ContentHashers, hashersHere } from './content-hasher.ts'
 import { type BodyWanted, digestsFrom, streamsFor } from './content-streams.ts'
-import type { HashAnswer, HashCall } from './hash-calls.ts'
+import type { HashAnswer, HashCall, OpenBody } from './hash-calls.ts'
 import { type StreamSpec, weightTogether } from './hash-streams.ts'
 import { HashThread } from './hash-thread.ts'
 import { HeldMemory, type Holder } from './held-memory.ts'
@@ -16,6 +16,8 @@ import { type Sha256Hashing, sha256Hashing, sha256HashingWith } from './sha256-h
 const DEFAULT_MIN_BYTES = 256 * 1024
 /** A body has two big streams; what more threads do is only worth having for several bodies at once. */
 const DEFAULT_THREADS = 2
+/** Of a body that comes in one block. */
+const ONE_BLOCK_BYTES = 1024 * 1024
 /** Blocks that a thread has at a time: enough that it is never idle while this thread is busy, and done within about 20 ms. */
 const CALLS = 6
 /** A block of a CAR can take a third of a second. */
@@ -175,7 +177,10 @@ function hashOn(
 ): ContentHasher {
   const streams = streamsFor(wanted, sizeBytes).filter(({ kind }) => kind !== 'piece' || !withoutPieces)
   const withoutAddon = !hashing.isNative
-  const shares = spread(streams, threads, hashing)
+  const shares = spread(streams, threads, {
+    hashing,
+    isOneBlock: sizeBytes !== undefined && sizeBytes <= ONE_BLOCK_BYTES,
+  })
   for (const { thread, weight } of shares) thread.load += weight
   const pays = wanted.carRoot === undefined ? 1 : CAR_PAYS
   const cut = new AbortController()
@@ -196,11 +201,12 @@ function hashOn(
     onOver()
   }
   const holder: Holder = { principal: bill?.principal ?? '', end }
-  const opened = Promise.all(
-    shares.map((share) => ask(share, { call: 'open', body, streams: share.streams, sizeBytes, withoutAddon })),
-  )
-  // The first block tells of it.
-  opened.catch(() => {})
+  /** Of the first call of each share. */
+  const openingOf = ({ streams }: Share): OpenBody | undefined =>
+    isBegun ? undefined : { streams, sizeBytes, withoutAddon }
+  let isBegun = false
+  /** What the last block brought back, where its end was known. */
+  let lastReplies: Promise<readonly HashAnswer[]> | undefined
   let isOpen = true
   let takenBytes = 0
   const release = (): void => {
@@ -215,15 +221,20 @@ function hashOn(
       turns?.rest()
     },
     async update(block) {
+      if (block.length === 0) return
       bill?.pay(block.length, pays)
       takenBytes += block.length
+      const isLast = takenBytes === sizeBytes
       try {
         const turn = turns?.take()
         if (turn !== undefined) await turn
+        const call = { call: 'block', body, block: readyToCross(block), isLast } as const
+        const asked = shares.map((share) => ask(share, { ...call, open: openingOf(share) }))
+        isBegun = true
+        if (isLast) lastReplies = Promise.all(asked)
+        lastReplies?.catch(() => {}) // this call is told
         // When one thread fails, others may still be reading.
-        const call = { call: 'block', body, block: readyToCross(block) } as const
-        const outcomes = await Promise.allSettled(shares.map((share) => ask(share, call)))
-        await opened
+        const outcomes = await Promise.allSettled(asked)
         for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
       } catch (error) {
         // Whoever has discarded the body does not want to know.
@@ -240,8 +251,10 @@ function hashOn(
       const turn = turns?.take()
       if (turn !== undefined) await turn
       release()
-      const replies = await Promise.all(shares.map((share) => ask(share, { call: 'close', body }))).finally(onOver)
-      await opened
+      const close = (share: Share) => ask(share, { call: 'close', body, open: openingOf(share) })
+      const closing = lastReplies ?? Promise.all(shares.map(close))
+      isBegun = true
+      const replies = await closing.finally(onOver)
       const results = replies.flatMap(({ results = [] }) => results)
       if (withoutPieces) results.push({ kind: 'piece', value: noPiece(takenBytes) })
       return digestsFrom(results, wanted, sizeBytes)
@@ -262,8 +275,18 @@ function readyToCross(block: Uint8Array): Uint8Array {
   return isShared || block.length === block.buffer.byteLength ? block : new Uint8Array(block)
 }
 
-/** Gives each stream to the thread that then has the least to do, the heaviest streams first, and that of a CAR to the thread for CARs. */
-function spread(streams: readonly StreamSpec[], { threads, carThread }: Threads, hashing: Sha256Hashing): Share[] {
+/**
+ * Gives each stream to the thread that then has the least to do, the heaviest streams first, and that of a CAR to the thread for CARs.
+ *
+ * @param options.isOneBlock - true to give all but that to one thread where none is idle: another one would only cost what it takes to ask.
+ */
+function spread(
+  streams: readonly StreamSpec[],
+  { threads: all, carThread }: Threads,
+  { hashing, isOneBlock }: { readonly hashing: Sha256Hashing; readonly isOneBlock: boolean },
+): Share[] {
+  const isBusy = all.every(({ load }) => load > 0)
+  const threads = isOneBlock && isBusy ? all.toSorted((one, other) => one.load - other.load).slice(0, 1) : all
   const weightOf = (streams: readonly StreamSpec[]): number => weightTogether(streams, hashing)
   const shares = threads.map((thread) => ({ thread, streams: [] as StreamSpec[], weight: 0 }))
   const isOfCar = ({ kind }: StreamSpec): boolean => kind === 'car' && carThread !== undefined

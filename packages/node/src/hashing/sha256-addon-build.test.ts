@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { readdirSync } from 'node:fs'
 import { cp, mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -10,13 +11,14 @@ import { loadRunStreams, sha256Hashing } from './sha256-hashing.ts'
 
 const NATIVE = fileURLToPath(new URL('../../native/', import.meta.url))
 const ADDON = `sha256-streams-${process.platform}-${process.arch}.node`
+const SOURCES = readdirSync(NATIVE).filter((name) => /\.[ch]$/.test(name))
 const SENTENCE = /^The sha2-256 addon was not built, so node:crypto takes its place: .+\.\n$/
 
 let dir: string
 
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'lade-addon-'))
-  for (const name of ['build.mjs', 'sha256-streams.c']) await cp(join(NATIVE, name), join(dir, name))
+  for (const name of [...SOURCES, 'build.mjs']) await cp(join(NATIVE, name), join(dir, name))
 })
 afterEach(() => rm(dir, { recursive: true }))
 
@@ -42,14 +44,14 @@ describe.runIf(sha256Hashing.isNative)(
       expect(loadRunStreams(() => createRequire(import.meta.url)(join(dir, 'build', ADDON)))).toBeInstanceOf(Function)
     })
 
-    test('builds again only what is older than the source', async () => {
+    test.each(['part-digests.c', 'sha256-lanes.h'])('builds again only what is older than %s', async (source) => {
       const mtime = async (): Promise<number> => (await stat(join(dir, 'build', ADDON))).mtimeMs
       await build()
       const first = await mtime()
       expect(await build({ CC: 'no-such-compiler' })).toBe('')
       expect(await mtime()).toBe(first)
       const later = new Date(first + 1000)
-      await utimes(join(dir, 'sha256-streams.c'), later, later)
+      await utimes(join(dir, source), later, later)
       expect(await build({ CC: 'no-such-compiler' })).toMatch(SENTENCE)
       expect(await mtime()).toBe(first)
       expect(await build()).toBe('')

@@ -1,25 +1,22 @@
-import { createHash, type Hash } from 'node:crypto'
 import { chunkMemory, freeChunk } from '@lade/node/hashing/chunk-memory'
+import { partHashing } from '@lade/node/hashing/part-digests'
 import type { BufferList } from '../../buffer-list.ts'
 import type { CheckedBytes } from './checked-bytes.ts'
 
-/** A part on its way to be full: its bytes, hashed as they come, so that no call hashes a whole part at once. */
+/** A part on its way to be full. Its bytes are hashed when it is sent, beside the event loop: what is sent is what was hashed. */
 export class PartBuffer {
   readonly #list: BufferList | undefined
   readonly #memory: Uint8Array
-  readonly #md5: Hash = createHash('md5')
-  readonly #sha256: Hash | undefined
+  readonly #sizeBytes: number
   #filled = 0
+  #hashing: Promise<unknown> | undefined
 
-  /**
-   * @param options.list - where the memory comes from and goes back to, when its buffers have this size.
-   * @param options.hashesSha256 - false when the digest of all bytes will be told.
-   */
-  constructor(options: { sizeBytes: number; list: BufferList; hashesSha256: boolean }) {
-    const { sizeBytes, list } = options
-    this.#list = list.bufferBytes === sizeBytes ? list : undefined
+  /** @param options.lists - where the memory comes from and goes back to, when one of them has buffers that are as large and not far larger. */
+  constructor(options: { sizeBytes: number; lists: readonly BufferList[] }) {
+    const { sizeBytes, lists } = options
+    this.#list = lists.find(({ bufferBytes }) => sizeBytes <= bufferBytes && 2 * sizeBytes > bufferBytes)
     this.#memory = this.#list?.take() ?? Buffer.allocUnsafeSlow(sizeBytes)
-    this.#sha256 = options.hashesSha256 ? createHash('sha256') : undefined
+    this.#sizeBytes = sizeBytes
   }
 
   get filledBytes(): number {
@@ -27,7 +24,7 @@ export class PartBuffer {
   }
 
   get roomBytes(): number {
-    return this.#memory.length - this.#filled
+    return this.#sizeBytes - this.#filled
   }
 
   get bytes(): Uint8Array {
@@ -38,30 +35,29 @@ export class PartBuffer {
   append(chunk: Uint8Array): number {
     const taken = chunk.subarray(0, this.roomBytes)
     this.#memory.set(taken, this.#filled)
-    const copy = this.#memory.subarray(this.#filled, this.#filled + taken.length)
-    // The copy is hashed and not the chunk, which others may write to: what is sent is what was hashed.
-    this.#md5.update(copy)
-    this.#sha256?.update(copy)
     this.#filled += taken.length
     return taken.length
   }
 
-  /** The bytes with their digests; nothing can be appended afterwards. `sha256` is theirs, where it is known. */
-  seal(sha256?: string): CheckedBytes {
+  /**
+   * The bytes so far with their digests. They are valid until something is appended, which must wait for the promise.
+   *
+   * @param sha256 - of the bytes, where it is known.
+   */
+  async checked(sha256?: string): Promise<CheckedBytes> {
     const { bytes } = this
-    const digest = sha256 ?? (this.#sha256 ?? createHash('sha256').update(bytes)).digest('hex')
-    return { bytes, sha256: digest, md5: this.#md5.digest('hex') }
+    const hashing = partHashing.digest(bytes, sha256)
+    this.#hashing = hashing
+    return { bytes, ...(await hashing) }
   }
 
-  /** The bytes so far with their digests; more can be appended. The bytes are valid until then. */
-  snapshot(): CheckedBytes {
-    const { bytes } = this
-    const sha256 = this.#sha256?.copy() ?? createHash('sha256').update(bytes)
-    return { bytes, sha256: sha256.digest('hex'), md5: this.#md5.copy().digest('hex') }
-  }
-
-  /** Gives the memory back. Nothing may read it any more. */
+  /** Gives the memory back, once it is not hashed any more. Nothing else may read it. */
   release(): void {
+    if (this.#hashing === undefined) this.#giveBack()
+    else this.#hashing.catch(() => {}).then(() => this.#giveBack())
+  }
+
+  #giveBack(): void {
     if (this.#list === undefined) freeChunk(chunkMemory(this.#memory))
     else this.#list.give(this.#memory)
   }

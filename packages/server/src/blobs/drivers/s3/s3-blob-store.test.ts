@@ -270,6 +270,34 @@ describe('openS3BlobStore', () => {
     expectBytes(await get(store, blob.sha256), blob.bytes)
   })
 
+  test('sends parts in pairs, and one alone at the end of what is there or where many wait for the next', async () => {
+    const home = await start()
+    const store = await opened(home)
+    const sent = (): number => home.s3.requests.filter((name) => name === 'UploadPart').length
+    const beginOne = async () => {
+      const pending = await store.begin({ holder: HOLDER, sizeBytes: 4 * PART_BYTES })
+      // The first byte behind a part is what tells that it is one.
+      await pending.write(Buffer.alloc(PART_BYTES + 1))
+      return pending
+    }
+    const first = await beginOne()
+    const others = await Promise.all(Array.from({ length: 7 }, beginOne))
+    expect(sent()).toBe(0)
+    const ninth = await beginOne()
+    await vi.waitFor(() => expect(sent()).toBe(1))
+    await first.write(Buffer.alloc(PART_BYTES))
+    await vi.waitFor(() => expect(sent()).toBe(3))
+    await ninth.flush()
+    await others[0]?.flush()
+    expect(sent()).toBe(4)
+    await Promise.all([first, ninth, ...others].map((pending) => pending.abort()))
+    // All slots are free again.
+    const blob = blobOf(seededBytes(PART_BYTES * 20, 6))
+    await putExpected(store, blob)
+    expectBytes(await get(store, blob.sha256), blob.bytes)
+    expect(home.s3.uploads.size).toBe(0)
+  })
+
   test('says once what the store does not know, and goes on without it', async () => {
     const said: string[] = []
     const home = await start({ conditionalPuts: 'no', checksums: 'no' })

@@ -13,7 +13,7 @@ const MIB = 1024 * 1024
 export interface S3PendingBlobParts extends PendingUploadParts {
   /** Undefined where nobody knows it: then it takes parts as soon as it does not fit into one. */
   readonly sizeBytes: number | undefined
-  readonly buffers: BufferList
+  readonly buffers: readonly BufferList[]
   /** Called once it is committed, with the digest, or aborted. */
   readonly onEnd: (sha256: string | undefined) => void
 }
@@ -70,7 +70,7 @@ export class S3PendingBlob implements PendingBlob {
       if (this.#upload === undefined) {
         const whole = this.#filling ?? this.#newBuffer()
         this.#filling = whole
-        await putWhole(calls, keys.blob({ sha256, put }), whole.seal(sha256), { isOwnKey })
+        await putWhole(calls, keys.blob({ sha256, put }), await whole.checked(sha256), { isOwnKey })
         this.#releaseBuffer()
       } else {
         // An upload has a part, though it be empty.
@@ -148,9 +148,9 @@ export class S3PendingBlob implements PendingBlob {
     this.#filling = undefined
   }
 
-  /** A blob in memory takes what it says it needs; the digest of all of it will be told, so that only parts are hashed. */
+  /** A blob in memory takes what it says it needs. */
   #newBuffer(sizeBytes = (this.isInMemory ? this.#parts.sizeBytes : undefined) ?? this.#partBytes): PartBuffer {
-    return new PartBuffer({ sizeBytes, list: this.#parts.buffers, hashesSha256: !this.isInMemory })
+    return new PartBuffer({ sizeBytes, lists: this.#parts.buffers })
   }
 
   #releaseBuffer(): void {

@@ -14,6 +14,8 @@ import { Slots } from './slots.ts'
 /** Parts in flight at once, of all uploads together: what they hold in memory beside the part that each one fills. */
 const PARTS_IN_FLIGHT = 16
 const PART_BUFFERS_KEPT = 8
+/** Smaller buffers, for files that are put by one request: fresh memory costs them as much as their digest. */
+const SMALL_BUFFERS = { bufferBytes: 1024 * 1024, keepAtMost: 16 }
 
 export interface S3PendingBlobsParts {
   readonly calls: S3Calls
@@ -25,13 +27,17 @@ export interface S3PendingBlobsParts {
 /** The blobs on their way in: those of this process, and what other processes left in `pending/<holder>/`. */
 export class S3PendingBlobs {
   readonly #parts: S3PendingBlobsParts
-  readonly #buffers: BufferList
+  readonly #buffers: readonly BufferList[]
   readonly #slots = new Slots(PARTS_IN_FLIGHT)
   readonly #byHolder = new Map<string, Set<S3PendingBlob>>()
 
   constructor(parts: S3PendingBlobsParts) {
     this.#parts = parts
-    this.#buffers = new BufferList({ bufferBytes: parts.calls.settings.partBytes, keepAtMost: PART_BUFFERS_KEPT })
+    const { partBytes } = parts.calls.settings
+    this.#buffers = [
+      new BufferList(SMALL_BUFFERS),
+      new BufferList({ bufferBytes: partBytes, keepAtMost: PART_BUFFERS_KEPT }),
+    ]
   }
 
   async begin(options: Parameters<BlobStore['begin']>[0]): Promise<S3PendingBlob> {

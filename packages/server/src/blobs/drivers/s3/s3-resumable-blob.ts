@@ -26,7 +26,7 @@ export interface S3ResumableParts {
   readonly keys: S3Keys
   readonly puts: S3Puts
   readonly slots: Slots
-  readonly buffers: BufferList
+  readonly buffers: readonly BufferList[]
 }
 
 /**
@@ -159,7 +159,7 @@ export class S3ResumableBlob implements ResumableBlob {
     else if (!isSame) {
       this.#tails += 1
       const name = `${S3Segments.nameOf(this.#segments.count, this.#writer)}-${this.#tails}`
-      await putObject(calls, keys.waiting(this.#holder, name), this.#filling.snapshot(), { ifAbsent: false })
+      await putObject(calls, keys.waiting(this.#holder, name), await this.#filling.checked(), { ifAbsent: false })
       this.#segments.tail = { name, sizeBytes: filledBytes }
     }
     return this.#segments.text
@@ -193,7 +193,7 @@ export class S3ResumableBlob implements ResumableBlob {
     const { calls, keys } = this.#parts
     try {
       if (this.#stop.signal.aborted) throw new S3Failure('PutObject', { kind: 'permanent', code: 'Aborted' })
-      await putObject(calls, keys.waiting(this.#holder, name), part.seal(), { ifAbsent: false })
+      await putObject(calls, keys.waiting(this.#holder, name), await part.checked(), { ifAbsent: false })
     } catch (error) {
       this.#failure ??= asPortError(error)
     } finally {
@@ -203,7 +203,7 @@ export class S3ResumableBlob implements ResumableBlob {
 
   #buffer(): PartBuffer {
     const { buffers } = this.#parts
-    this.#filling ??= new PartBuffer({ sizeBytes: this.#segments.segmentBytes, list: buffers, hashesSha256: true })
+    this.#filling ??= new PartBuffer({ sizeBytes: this.#segments.segmentBytes, lists: buffers })
     return this.#filling
   }
 }

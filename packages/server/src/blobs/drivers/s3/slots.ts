@@ -7,6 +7,11 @@ export class Slots {
     this.#free = count
   }
 
+  /** How many can be taken at once. */
+  get free(): number {
+    return this.#free
+  }
+
   async take(): Promise<void> {
     if (this.#free > 0) {
       this.#free -= 1
