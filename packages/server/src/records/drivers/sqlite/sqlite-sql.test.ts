@@ -17,7 +17,10 @@ const JOINED = `SELECT files.sequence FROM files JOIN objects ON objects.id = fi
   WHERE principal = ? AND objects.sha256 = ? AND ended_at IS NULL LIMIT ?`
 
 test('a statement that joins tables is not prepared anew for each run', () => {
-  const [lasting, native] = [sqliteSql(connection).prepare<[string, string, number]>(JOINED), connection.prepare(JOINED)]
+  const [lasting, native] = [
+    sqliteSql(connection).prepare<[string, string, number]>(JOINED),
+    connection.prepare(JOINED),
+  ]
   const run = { lasting: () => runNow(lasting.all('a', 'b', 10)), native: () => native.all('a', 'b', 10) }
   const best = { lasting: Number.POSITIVE_INFINITY, native: Number.POSITIVE_INFINITY }
   for (let round = 0; round < 20; round += 1) {
