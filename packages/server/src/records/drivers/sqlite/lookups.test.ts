@@ -22,6 +22,9 @@ const SCANS = [
   'SELECT id FROM reservations WHERE lease_until < ?',
   'UPDATE reservations SET lease_until = ? WHERE instance = ?',
   'UPDATE discards SET instance = NULL WHERE instance = ?',
+  'INSERT INTO discards (sha256, put, created_at, due_at)\n       SELECT sha256, put, ?, ? FROM objects',
+  // The rows that stand in the statement itself.
+  'UPDATE usage SET stored_bytes = stored_bytes - ended.column3',
   // Blobs of an older version, until a scrub has read them; bytes that are damaged.
   'SELECT COUNT(*) FROM blobs_without_chunks',
   'SELECT sha256 AS object, kind, noticed_at AS "noticedAt" FROM damaged',
@@ -121,7 +124,15 @@ describe('lookups', () => {
       /COVERING INDEX reservations_by_principal \(principal>\? AND principal<\?\)/,
     ],
     ['SELECT part FROM parts WHERE whole', /PRIMARY KEY \(whole=\?\)/],
-    ['SELECT 1 FROM parts WHERE part', /parts_by_part \(part=\?\)/],
+    ['SELECT id FROM objects WHERE (SELECT 1 FROM files', /SEARCH parts USING .*parts_by_part \(part=\?\)/],
+    [
+      'UPDATE usage SET stored_bytes = stored_bytes - ended',
+      /SEARCH usage USING PRIMARY KEY \(principal=\? AND day=\?\)/,
+    ],
+    [
+      'INSERT INTO discards (sha256, put, created_at, due_at)\n       SELECT sha256, put, ?, ? FROM objects',
+      /SEARCH objects USING (INTEGER PRIMARY KEY|.*rowid=)/,
+    ],
     [
       'SELECT object, view, since, seal, piece_root, size_bytes FROM aliases JOIN',
       /aliases USING PRIMARY KEY \(key=\?\)/,
