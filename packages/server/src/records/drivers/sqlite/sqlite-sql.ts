@@ -43,9 +43,11 @@ function prepareOn<Row>(connection: Connection, text: string) {
 }
 
 /**
- * The same statement with a plus sign before parameters, which does nothing to their values. Where SQLite would choose a plan by the value of
- * a parameter, it prepares the statement anew for each run, since better-sqlite3 clears parameters after a run; that takes most of the time of
- * a short statement. It never does so for an expression.
+ * The same statement with a plus sign before parameters that are compared and before limits. The sign changes no value.
+ *
+ * Where a plan may depend on the value of a parameter, SQLite prepares the statement anew when the parameter changes. better-sqlite3 clears
+ * all parameters after each run, so that would be every run, and takes most of the time of a short statement. SQLite never does so for an
+ * expression, which `+?` is.
  */
 export function withLastingPlan(text: string): string {
   return text.replace(/(?<=(?:=|\bLIMIT|\bOFFSET) )(?=\?|:[a-z])/gi, '+')
