@@ -121,7 +121,7 @@ describe('the HTTP face of a running service', () => {
     await vi.waitFor(async () => {
       const usage = (await (await service.fetch('/api/usage', { headers: bearer(token) })).json()) as object
       expect(usage).toMatchObject({ today: { bytes: BYTES.length, reservedBytes: 0 }, stored: { files: 1 } })
-    }, 10_000)
+    })
     // The line of a request is written when its connection has ended, which a refusal puts off for up to two seconds.
     const cut = () => service.logged().filter((line) => line.cid === cid)
     await vi.waitFor(() => expect(cut().length).toBeGreaterThan(10), { timeout: 5000, interval: 100 })

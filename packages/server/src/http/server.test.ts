@@ -145,7 +145,7 @@ describe('the log of a running service', () => {
         const line = service.logged().find((logged) => logged.requestId === requestId)
         expect(line, `${error} is in the log`).toMatchObject({ status })
       }
-    }, 10_000)
+    })
     expect(new Set(answers.map(({ requestId }) => requestId)).size).toBe(answers.length)
   })
 

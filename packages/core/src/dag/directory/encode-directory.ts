@@ -42,6 +42,11 @@ export function entryLink(bucket: number, { cid, dagBytes, nameBytes }: Director
   return { bucket, cid, dagBytes, nameBytes }
 }
 
+/** The link of a shard to the next one. */
+export function shardLink(bucket: number, { cid, dagBytes }: DagRoot): ShardLink {
+  return { bucket, cid, dagBytes, nameBytes: undefined }
+}
+
 /**
  * The block of a directory that is not sharded.
  *
@@ -120,7 +125,7 @@ function encodeNode(links: readonly LabelledLink[], data: Uint8Array): Uint8Arra
     varint.encodeTo(value, block, end + 1)
     end += 1 + varint.encodingLength(value)
   }
-  for (const [index, { link, label, nameBytes }] of links.entries()) {
+  links.forEach(({ link, label, nameBytes }, index) => {
     writeField(NODE_LINKS, sizes[index] ?? 0)
     writeField(LINK_HASH, link.cid.bytes.length)
     write(link.cid.bytes)
@@ -128,7 +133,7 @@ function encodeNode(links: readonly LabelledLink[], data: Uint8Array): Uint8Arra
     write(label)
     write(nameBytes)
     writeField(LINK_TSIZE, link.dagBytes)
-  }
+  })
   writeField(NODE_DATA, data.length)
   write(data)
   return block

@@ -1,7 +1,8 @@
-import { bucketAt, hashOfName, levelsOf } from '../car/shard-bucket.ts'
+import { murmur3x64 } from '../car/murmur3.ts'
+import { bucketAt, levelsOf } from '../car/shard-bucket.ts'
 import type { BlockList } from './block-list.ts'
 import type { DagRoot, DirectoryLink } from './directory-link.ts'
-import { encodeShard, entryLink, FANOUT, type ShardLink } from './encode-directory.ts'
+import { encodeShard, entryLink, FANOUT, type ShardLink, shardLink } from './encode-directory.ts'
 import { refusal, shown } from './entry-path.ts'
 
 /** An entry and the hash of its name. */
@@ -50,7 +51,7 @@ export class ShardTrie {
   /** The trie of these entries. */
   static of(links: readonly DirectoryLink[]): ShardTrie {
     const trie = new ShardTrie(ROOT_PLACE)
-    for (const link of links) trie.put({ hash: hashOfName(link.name), link })
+    for (const link of links) trie.put({ hash: murmur3x64(link.nameBytes), link })
     return trie
   }
 
@@ -125,11 +126,11 @@ export class ShardTrie {
   /** Makes the blocks of all shards in memory. */
   encode(made: BlockList): DagRoot {
     const links: ShardLink[] = []
-    for (const [bucket, slot] of this.#slots.entries()) {
-      if (slot instanceof ShardTrie) links.push({ ...slot.encode(made), bucket, nameBytes: undefined })
-      else if (slot !== undefined && 'unread' in slot) links.push({ ...slot.unread, bucket, nameBytes: undefined })
+    this.#slots.forEach((slot, bucket) => {
+      if (slot instanceof ShardTrie) links.push(shardLink(bucket, slot.encode(made)))
+      else if (slot !== undefined && 'unread' in slot) links.push(shardLink(bucket, slot.unread))
       else if (slot !== undefined) links.push(entryLink(bucket, slot.link))
-    }
+    })
     return made.add(encodeShard(links), links)
   }
 

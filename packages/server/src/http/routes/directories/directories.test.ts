@@ -161,7 +161,7 @@ describe('POST /api/directories', () => {
     const { copies, provedCopies, size } = await deal()
     // The small files with the directories, and the big one.
     expect([copies.length, provedCopies, size > 1_100_000]).toEqual([2, 1, true])
-  }, 30_000)
+  })
 
   it('holds the root against the cid that is asked for', async () => {
     const files = [fileAt('x.txt', 'mismatch')]
@@ -302,7 +302,7 @@ describe('POST /api/directories', () => {
     expect((await get(`/p/${second.cid}/sub2/`)).status).toBe(404)
     const gone = files.find(({ path }) => path.startsWith('sub2'))
     await expect.poll(async () => (await get(`/p/${gone?.cid}`)).status, { timeout: 15_000 }).toBe(410)
-  }, 30_000)
+  })
 
   it('lists a folder in pages', async () => {
     const files = Array.from({ length: 5 }, (_, index) => fileAt(`sub/${index}.txt`, `page ${index}`))
