@@ -66,11 +66,10 @@ async function inTime<Result>(
   })
   const stop = (): void => end(stopping.reason)
   const seconds = Math.ceil(deadlineMs / 1000)
-  const late = new LadeError('stage_failed', {
-    reason: `The prover did not respond within ${seconds} s.`,
-    retryAfterSeconds: 1,
-  })
-  const timer = setTimeout(() => end(late), deadlineMs)
+  const timer = setTimeout(() => {
+    const reason = `The prover did not respond within ${seconds} s.`
+    end(new LadeError('stage_failed', { reason, retryAfterSeconds: 1 }))
+  }, deadlineMs)
   stopping.addEventListener('abort', stop, { once: true })
   try {
     // Whichever of the two settles later is heard by nobody, also when it rejects.

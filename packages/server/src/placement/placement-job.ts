@@ -63,7 +63,10 @@ export function createPlacementJob({ leaseholder, ...work }: PlacementJobDeps): 
   let waking = new AbortController()
   let looping: Promise<void> = Promise.resolve()
 
-  const wake = (): void => waking.abort()
+  const wake = (): void => {
+    // It is woken after every piece of work, and each abort makes an error, with its stack.
+    if (!waking.signal.aborted) waking.abort()
+  }
 
   function onFailure(error: unknown, message: string): void {
     if (stopping.signal.aborted) return

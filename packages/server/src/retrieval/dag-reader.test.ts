@@ -111,8 +111,8 @@ test.each([
   for (const { answer } of answers) expect(answer).toBe(answers[0]?.answer)
   expect(answers[0]?.answer).toHaveProperty('linkCount')
   expect(readings.readCount).toBe(2)
-  // Twenty requests took this thread less than reading the block once would have, and that was charged.
-  expect((user + system) / 1000).toBeLessThan(inPlaceMs)
+  // Twenty readings would have taken twenty times as long. A collection of garbage may fall into them.
+  expect((user + system) / 1000).toBeLessThan(4 * inPlaceMs)
   for (const each of readers) each.settle()
   expect(budget.usedMs(ME)).toBeGreaterThan(inPlaceMs / 4)
 })
