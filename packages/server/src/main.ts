@@ -21,6 +21,7 @@ import { isLoopback } from './http/known-host.ts'
 import { hidingAddresses } from './http/logged-address.ts'
 import { RefusalLog } from './http/refusal-log.ts'
 import { createRequestOrigin, isNameless } from './http/request-origin.ts'
+import { RequestsInHand } from './http/requests-in-hand.ts'
 import type { Service } from './http/service.ts'
 import type { SlowReadersOptions } from './http/slow-readers.ts'
 import { createOpenUploads } from './open-uploads/open-uploads.ts'
@@ -180,7 +181,22 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   const salt = keys.currentId() ?? instanceId
   const requestOrigin = createRequestOrigin(config)
   const urls = { publicUrl: () => requestOrigin.current() ?? publicUrl }
-  const placing = createPlacing({ config, records, blobs, provers, chain, budget, instanceId, salt, now, log, ...urls })
+  const requestsInHand = new RequestsInHand()
+  const hasCallers = () => requestsInHand.areThere
+  const placing = createPlacing({
+    config,
+    records,
+    blobs,
+    provers,
+    chain,
+    budget,
+    hasCallers,
+    instanceId,
+    salt,
+    now,
+    log,
+    ...urls,
+  })
   closers.push(() => placing.stop())
   const hashers = substitutes.hashers ?? hashThreads.hashers
   const service: Service = {
@@ -215,6 +231,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     requestOrigin,
     ...urls,
     retrievalUrl: (cid) => `${config.contentUrl ?? urls.publicUrl()}/p/${cid}`,
+    requestsInHand,
     isDraining: () => isDraining,
   }
   const app = await createApp(service, substitutes.readerTimes)

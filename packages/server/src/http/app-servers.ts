@@ -69,6 +69,7 @@ export function appServers(service: Service, options: AppServersOptions): (route
   return (route) =>
     createHttpServer({
       budget,
+      requestsInHand: service.requestsInHand,
       methodProblem: (request) => (sites?.siteOf(request) === undefined ? methodProblem : siteMethodProblem)(request),
       answerFromCache: (request, response, requestId) => {
         if (responseCache === undefined || hostProblem(request) !== undefined) return undefined

@@ -42,7 +42,7 @@ export type AnswerFromCache = (
 
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void
 
-export interface HttpServerOptions extends RequestLog, Pick<Service, 'budget'> {
+export interface HttpServerOptions extends RequestLog, Pick<Service, 'budget' | 'requestsInHand'> {
   /** Routes a request with a sound frame. */
   readonly handle: RequestHandler
   /**
@@ -85,7 +85,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
     lingering,
     slowReaders,
   } = options
-  const { requests, tracer, log } = options
+  const { requests, requestsInHand, tracer, log } = options
   const nextRequestId = requestIdMaker()
   const rounds = new RequestRounds(options.budget)
   const open = (request: IncomingMessage, response: ServerResponse): Exchange => {
@@ -172,7 +172,9 @@ export function createHttpServer(options: HttpServerOptions): Server {
     if (!isToBeAnswered(response)) return false
     const { socket } = response.req
     connections.noteBusy(socket)
+    requestsInHand.begin()
     response.once('close', () => {
+      requestsInHand.end()
       if (requestInHand(socket) === undefined) connections.noteIdle(socket)
     })
     return true

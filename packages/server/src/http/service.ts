@@ -29,6 +29,7 @@ import type { WalletChains } from '../wallets/wallet-chains.ts'
 import type { ClientAddress } from './client-address.ts'
 import type { RefusalLog } from './refusal-log.ts'
 import type { RequestOrigin } from './request-origin.ts'
+import type { RequestsInHand } from './requests-in-hand.ts'
 
 /** What the placing of files has come to, since the start of this process. */
 export interface PlacedCounters extends PlacementCounts {
@@ -117,5 +118,7 @@ export interface Service {
   /** Known once the port is bound. Where nothing says it, the origin that the request in hand was sent to. */
   readonly publicUrl: () => string
   readonly retrievalUrl: RetrievalUrl
+  /** Those of this process. */
+  readonly requestsInHand: RequestsInHand
   readonly isDraining: () => boolean
 }

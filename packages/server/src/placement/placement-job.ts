@@ -7,7 +7,7 @@ import { PlacementTerm, type PlacementTermOptions } from './placement-term.ts'
 
 /** Of whoever does this work. */
 export const PLACEMENT_LEASE: LeaseTerms = { name: 'placement', lastsMs: 10_000 }
-/** The shortest time from the end of one round to the beginning of the next, and how much longer than the round itself. */
+/** The shortest time from the end of one round to the beginning of the next, and how much longer than the round it is while there are callers. */
 const MIN_REST_MS = 25
 const REST_PER_WORK = 2
 const BUSY_MS = 1000
@@ -17,6 +17,8 @@ export interface PlacementJobDeps
   extends Omit<PlacementTermOptions, 'records' | 'outages' | 'counters' | 'onProgress' | 'onFailure'> {
   /** Of the lease {@link PLACEMENT_LEASE}, whose records are worked on. */
   readonly leaseholder: Leaseholder
+  /** True while callers are answered, who get most of the time, also while there is much to be placed. @default never */
+  readonly hasCallers?: (() => boolean) | undefined
 }
 
 /** What came of one round of placement. */
@@ -53,7 +55,7 @@ export interface PlacementJob {
  * const job = createPlacementJob({ ...parts, copies: 2, aggregateBelowBytes: 1_048_576, aggregateSeconds: 3600, auditSeconds: 86_400 })
  * job.start()
  */
-export function createPlacementJob({ leaseholder, ...work }: PlacementJobDeps): PlacementJob {
+export function createPlacementJob({ leaseholder, hasCallers = () => false, ...work }: PlacementJobDeps): PlacementJob {
   const outages = new Outages()
   const counters = new PlacementCounters()
   const stopping = new AbortController()
@@ -106,8 +108,8 @@ export function createPlacementJob({ leaseholder, ...work }: PlacementJobDeps): 
         if (!LadeError.has(error, 'read_only')) work.log.error({ err: error }, 'placement failed')
         return { isBusy: false }
       })
-      // Uploads write to the same records: they get most of the time, also while there is much to be placed.
-      const restMs = Math.max(MIN_REST_MS, REST_PER_WORK * (performance.now() - startedAt))
+      const workMs = performance.now() - startedAt
+      const restMs = hasCallers() ? Math.max(MIN_REST_MS, REST_PER_WORK * workMs) : MIN_REST_MS
       await rest(hasFailed ? BUSY_MS : restMs, stopping.signal)
       hasFailed = false
       if (!isBusy) await rest(untilDueMs(term), waking.signal)

@@ -28,6 +28,8 @@ export interface PlacingDeps {
   readonly provers: readonly Prover[]
   readonly chain: Chain | undefined
   readonly budget: WorkBudget
+  /** True while callers are answered by this process. */
+  readonly hasCallers: () => boolean
   readonly instanceId: string
   /** What deal ids are made with. */
   readonly salt: string
