@@ -3,6 +3,7 @@
  * A file belongs here if it takes more than about 10 s of a processor and another file tests the same code for ordinary cases.
  */
 export const LONG_TESTS: readonly string[] = [
+  'examples/browser.test.ts',
   'examples/network/demo.test.ts',
   'packages/cli/src/commands/backup.test.ts',
   'packages/cli/src/devnet/devnet.test.ts',
@@ -20,7 +21,9 @@ export const LONG_TESTS: readonly string[] = [
   'packages/core/src/dag/directory/reference-directories.test.ts',
   'packages/core/src/dag/reference-importer.test.ts',
   'packages/node/src/hashing/content-hasher.test.ts',
+  'packages/node/src/hashing/hash-threads.test.ts',
   'packages/node/src/hashing/native-piece-hasher.test.ts',
+  'packages/node/src/hashing/sha256-addon-build.test.ts',
   'packages/prover/src/chain/deal-batches.test.ts',
   'packages/prover/src/chain/deal-bonds.test.ts',
   'packages/prover/src/chain/deal-contracts.test.ts',
