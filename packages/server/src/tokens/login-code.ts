@@ -12,11 +12,21 @@ export interface LoginCode {
   readonly code: string
 }
 
-/** A challenge of 256 random bits, and a code of which each of the million is as likely as the others. */
+/**
+ * A challenge of 256 random bits, and a code of which each of the million is as likely as the others. No challenge begins with a hyphen:
+ * it is typed as `--challenge CHALLENGE`, and `-V…` would ask for the version.
+ */
 export function newLoginCode(): LoginCode {
   return {
-    challenge: randomBytes(CHALLENGE_BYTES).toString('base64url'),
+    challenge: newChallenge(),
     code: String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0'),
+  }
+}
+
+function newChallenge(): string {
+  for (;;) {
+    const challenge = randomBytes(CHALLENGE_BYTES).toString('base64url')
+    if (!challenge.startsWith('-')) return challenge
   }
 }
 
