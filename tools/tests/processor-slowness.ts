@@ -1,4 +1,4 @@
-/** What the reference costs on the machine that the limits of processor time were written on, with nothing else running. */
+/** What the reference costs on the machine that the limits of processor time are for, while nothing else runs. */
 const REFERENCE_MS = 9
 const SAMPLES = 9
 
@@ -14,8 +14,8 @@ function referenceMs(): number {
 }
 
 /**
- * How many times as long as there this machine takes for the same work at this time, at least 1. A virtual machine whose host is busy
- * takes several times as long, in processor time as well.
+ * How many times as slow as the machine of the limits this one is at the moment; at least 1. A virtual machine whose host is busy can be several
+ * times as slow, also by its processor time.
  */
 export function processorSlowness(): number {
   const samples = Array.from({ length: SAMPLES }, referenceMs).sort((a, b) => a - b)
