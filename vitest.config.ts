@@ -11,8 +11,8 @@ const reportPath = process.env.LADE_TEST_REPORT
 // which takes longer, and which Node 24.21 now and then does not survive when many threads come and go.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/compile', import.meta.url))
 
-/** Where nobody waits for the result, and the host of the machine may be busy: a test may take four times as long before it counts as hung. */
-const IS_CI = process.env.CI !== undefined
+/** How many times as long things may take before they count as hung: in CI nobody waits for the result, and the host may be busy. */
+const PATIENCE = process.env.CI === undefined ? 1 : 4
 
 /** Tests that need servers, and take their time; `npm run test:services` runs them, and `npm test` does without. */
 const ON_SERVICES = '**/*.services.test.ts'
@@ -46,10 +46,10 @@ const packages: TestProjectConfiguration = {
  */
 export default defineConfig({
   test: {
-    testTimeout: IS_CI ? 120_000 : 30_000,
-    hookTimeout: IS_CI ? 120_000 : 30_000,
+    testTimeout: 30_000 * PATIENCE,
+    hookTimeout: 30_000 * PATIENCE,
     // What comes about a second later on a machine that does something else as well has come about.
-    expect: { poll: { timeout: IS_CI ? 40_000 : 10_000 } },
+    expect: { poll: { timeout: 10_000 * PATIENCE } },
     // Tests wait for a disk, a socket or a process half of the time, so that four keep two processors busy.
     maxWorkers: 4,
     reporters:

@@ -7,8 +7,9 @@ import { PlacementTerm, type PlacementTermOptions } from './placement-term.ts'
 
 /** Of whoever does this work. */
 export const PLACEMENT_LEASE: LeaseTerms = { name: 'placement', lastsMs: 10_000 }
-/** The shortest time from the end of one round to the beginning of the next, and how much longer than the round it is while there are callers. */
+/** The shortest rest between two rounds. */
 const MIN_REST_MS = 25
+/** While there are callers, the rest after a round is so many times as long as the round. */
 const REST_PER_WORK = 2
 const BUSY_MS = 1000
 const QUIET_MS = 5000

@@ -6,7 +6,7 @@ import { type DagRoot, type DirectoryLink, directoryLink } from './directory-lin
 import { EMPTY_DIRECTORY_BYTES, encodeSymlink, linkBytes } from './encode-directory.ts'
 import { encodeEntries, SHARDING_THRESHOLD_BYTES } from './encode-entries.ts'
 import { readDirectory, readShard } from './read-directory.ts'
-import type { ReadShard, ShardTrie, UnreadShard } from './shard-trie.ts'
+import { placedLink, type ReadShard, type ShardTrie, type UnreadShard } from './shard-trie.ts'
 
 /** The least that a shard adds to the block of its directory: the links of two entries, each with a CID of 4 bytes. */
 const MIN_SHARD_BYTES = 26
@@ -98,7 +98,7 @@ export class OpenFolder {
     this.#growthBytes += linkBytes(link) - (before === undefined ? 0 : linkBytes(before))
     this.#isChanged = true
     if (this.#entries instanceof Map) this.#entries.set(name, link)
-    else this.#entries.put({ hash: hashOfName(name), link })
+    else this.#entries.put(placedLink(link))
   }
 
   /** @returns false when there is no such entry. */

@@ -3,14 +3,14 @@ import type { CID } from 'multiformats/cid'
 import { excessOf } from '../car/block-limits.ts'
 import { isEqual } from '../car/bytes-table.ts'
 import { DagReadError } from '../car/dag-read-error.ts'
-import { hashOfName, levelsOf } from '../car/shard-bucket.ts'
+import { levelsOf } from '../car/shard-bucket.ts'
 import { DAG_PB, decodeDagPb } from '../links.ts'
 import { unixfsNodeOf } from '../unixfs-file.ts'
 import { type DirectoryLink, directoryLink } from './directory-link.ts'
-import { encodeDirectory, encodeShard, entryLink, FANOUT, type ShardLink } from './encode-directory.ts'
+import { encodeDirectory, encodeShard, entryLink, FANOUT, type ShardLink, shardLink } from './encode-directory.ts'
 import { refusal } from './entry-path.ts'
 import { readPlainDirectory } from './plain-directory.ts'
-import { ROOT_PLACE, type ShardPlace, ShardTrie, type Slot } from './shard-trie.ts'
+import { placedLink, ROOT_PLACE, type ShardPlace, ShardTrie, type Slot } from './shard-trie.ts'
 
 /** A directory that can be changed: all its entries, or the root of its trie. Undefined for anything that is no directory. */
 export type ReadDirectory =
@@ -90,9 +90,9 @@ function trieOf(cid: CID, { bytes, links, place }: ShardBlock): ShardTrie {
     if (!(bucket >= 0)) throw otherForm(cid)
     if (name === '') {
       slots[bucket] = { unread: rootOf(link) }
-      shardLinks.push({ ...rootOf(link), bucket, nameBytes: undefined })
+      shardLinks.push(shardLink(bucket, rootOf(link)))
     } else {
-      const placed = { hash: hashOfName(name), link: directoryLink(name, rootOf(link)) }
+      const placed = placedLink(directoryLink(name, rootOf(link)))
       if (placed.hash >> bitsBelow(place.level) !== place.prefix * BigInt(FANOUT) + BigInt(bucket)) {
         throw new DagReadError('inconsistent', cid)
       }

@@ -11,6 +11,11 @@ export interface PlacedLink {
   readonly link: DirectoryLink
 }
 
+/** The link and the hash of its name. */
+export function placedLink(link: DirectoryLink): PlacedLink {
+  return { hash: murmur3x64(link.nameBytes), link }
+}
+
 /** A shard that is not in memory, and where it is. */
 export interface UnreadShard {
   readonly shard: DagRoot
@@ -51,7 +56,7 @@ export class ShardTrie {
   /** The trie of these entries. */
   static of(links: readonly DirectoryLink[]): ShardTrie {
     const trie = new ShardTrie(ROOT_PLACE)
-    for (const link of links) trie.put({ hash: murmur3x64(link.nameBytes), link })
+    for (const link of links) trie.put(placedLink(link))
     return trie
   }
 
