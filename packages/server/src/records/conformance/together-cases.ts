@@ -14,6 +14,7 @@ import {
   stage,
   type Upload,
   upload,
+  WEEK,
 } from './case.ts'
 
 /** Records uploads of one caller together; what they have in common is said by the first. */
@@ -39,11 +40,12 @@ function tellOf(outcome: AtOnceOutcome): unknown {
   return { ...outcome, over: { ...over, isOfNetwork: network !== undefined } }
 }
 
-const sent = fc.record({
+const SENT = {
   word: fc.integer({ min: 0, max: 5 }),
   sizeBytes: fc.constantFrom(0, 1, 99, 100, 101, 250),
   isOver: fc.boolean(),
-})
+}
+const sent = fc.record(SENT)
 const limits = fc.record({
   capBytes: fc.constantFrom(300, 500, 1_000),
   capFiles: fc.constantFrom(2, 4, 100),
@@ -130,5 +132,56 @@ export function togetherCases({ it }: Cases): void {
       expect(await store.quotas.checkDrift()).toEqual([])
     })
     await fc.assert(property, { numRuns: 40 })
+  })
+
+  it('decides exactly about uploads of several callers at the same time', async (store) => {
+    let round = 0
+    const asked = fc.record({ caller: fc.integer({ min: 0, max: 3 }), ...SENT })
+    const property = fc.asyncProperty(fc.array(asked, { minLength: 8, maxLength: 40 }), limits, async (files, of) => {
+      round += 1
+      // Two addresses of one network, and a user with a token and without one.
+      const network = `2001:db8:${round.toString(16)}:`
+      const principals = [
+        ...['1', '2'].map((host) => addressPrincipal(`${network}${host}::1`)),
+        `user:${round}`,
+        `user:${round}`,
+      ]
+      const { capBytes, capFiles, capStoredBytes } = of
+      const uploads = files.map(({ caller, word, sizeBytes, isOver }) =>
+        upload({
+          principal: principals[caller] ?? '',
+          token: caller === 3 ? { id: `token ${round}`, capBytes: 350 } : undefined,
+          ...{ capBytes, capFiles, capStoredBytes },
+          content: `${round} ${word} ${sizeBytes}`,
+          sizeBytes,
+          inline: Buffer.alloc(sizeBytes),
+          expiresAt: isOver ? NOW + 1 : NOW + WEEK,
+        }),
+      )
+      await Promise.all(uploads.slice(0, 6).map((one) => commitAtOnce(store, { ...one, now: NOW - HOUR })))
+      const answers = await Promise.all(
+        uploads.map((one) => commitAtOnce(store, { ...one, now: NOW + 1, expiresAt: NOW + WEEK })),
+      )
+      // A file whose term is over counts as stored until it is ended.
+      await store.files.expire({ now: NOW + 1, limit: 1000 })
+      expect(await store.quotas.checkDrift()).toEqual([])
+      for (const principal of new Set(principals)) {
+        const { charged, stored } = await account(store, principal)
+        expect([charged <= capBytes, stored <= (capStoredBytes ?? Infinity)]).toEqual([true, true])
+      }
+      for (const [index, one] of uploads.entries()) {
+        const answer = answers[index]?.outcome
+        expect(['recorded', 'retry', 'over_quota']).toContain(answer)
+        // What is stored can become less, as terms end; everything else that was used up stays so.
+        if (answer === 'over_quota' && capStoredBytes === undefined) {
+          expect((await commitAtOnce(store, { ...one, now: NOW + 2 })).outcome).toBe('over_quota')
+        }
+      }
+      const made = Map.groupBy(uploads.keys(), (index) => `${uploads[index]?.principal} ${uploads[index]?.key}`)
+      for (const places of made.values()) {
+        expect(places.filter((place) => answers[place]?.outcome === 'recorded').length).toBeLessThanOrEqual(1)
+      }
+    })
+    await fc.assert(property, { numRuns: 30 })
   })
 }

@@ -3,89 +3,137 @@ import type { AdmitAll, AdmitRequest, FileCommit } from '../record-store.ts'
 import { prepareContentReads } from './content-reads.ts'
 import { type AtOnceReply, askedFor, type FileRecording, handlesOf, type KnownBefore } from './file-recording.ts'
 import { dayLeft, prepareQuotaReads } from './quota-reads.ts'
-import { forEach, type Sql, type Steps, together } from './sql.ts'
+import { mapEach, type Sql, type Steps, together } from './sql.ts'
 import { prepareTakedownReads } from './takedown-reads.ts'
+import { type AddedFiles, prepareUsageWrites } from './usage-writes.ts'
+
+/** An upload whose bytes are all here, and what it asks of the quota. */
+export interface AtOnceRequest {
+  readonly admit: AdmitRequest
+  readonly commit: FileCommit
+}
+
+/** What uploads of one principal have in common while they are decided about. */
+interface Shared {
+  readonly caps: Caps
+  /** As quotas are now; undefined where the records have to be asked. */
+  state: QuotaState | undefined
+  /** What was charged and is not written yet; undefined where each charge is written with its file. */
+  unwritten: AddedFiles | undefined
+}
 
 /** Uploads that are admitted and recorded in one step. Each function runs inside the caller's transaction. */
 export function prepareAtOnceWrites(db: Sql, { agree, knownOf, keepRetry, record }: FileRecording) {
   const content = prepareContentReads(db)
   const { capsOf, stateFor } = prepareQuotaReads(db)
+  const { filesAdded } = prepareUsageWrites(db)
   const takedowns = prepareTakedownReads(db)
 
-  /**
-   * Admits and records an upload whose bytes are all here.
-   *
-   * @param request.state - as quotas are now; read here where it is not known.
-   * @returns with what quotas are afterwards, where that is known.
-   */
-  function* commitOne(request: {
-    readonly admit: AdmitRequest
-    readonly commit: FileCommit
-    readonly caps: Caps
-    readonly known: KnownBefore
-    readonly state?: QuotaState | undefined
-  }): Steps<{ readonly reply: AtOnceReply; readonly after?: QuotaState | undefined }> {
-    const { admit, commit, caps, known } = request
+  function* writeCharges(shared: Shared, { principal, day, token }: AdmitRequest): Steps<void> {
+    const added = shared.unwritten
+    if (added === undefined || added.storedFiles === 0) return
+    shared.unwritten = NO_FILES
+    yield* filesAdded(principal, { day, token: token?.id }, added)
+  }
+
+  /** Admits and records one upload, and leaves in `shared` what is true after it. */
+  function* commitOne({ admit, commit }: AtOnceRequest, known: KnownBefore, shared: Shared): Steps<AtOnceReply> {
     const { principal, day, key, token, maxInFlight, now } = admit
+    const { caps } = shared
     const { sizeBytes } = commit.file
     const retried = known.open !== undefined && known.open.expires_at > now ? known.open : undefined
     const folder =
       retried === undefined && commit.folder !== undefined
         ? yield* agree({ ...commit, folder: commit.folder })
         : undefined
-    if (folder !== undefined && 'outcome' in folder) return { reply: folder }
+    if (folder !== undefined && 'outcome' in folder) return folder
     const asked = retried === undefined ? askedFor(sizeBytes, folder) : { bytes: 0, files: 0 }
-    let state = request.state
+    let { state } = shared
     // A refusal is decided by what the records say, and not by what was added up.
     if (state === undefined || decideQuota(state, { ...caps, asked, maxInFlight }).outcome !== 'fits') {
+      yield* writeCharges(shared, admit)
       state = yield* stateFor({ principal, day, token, ...caps }, caps, { asked, now })
     }
+    shared.state = undefined
     const decision = decideQuota(state, { ...caps, asked, maxInFlight })
-    if (decision.outcome === 'too_many_in_flight') return { reply: decision }
+    if (decision.outcome === 'too_many_in_flight') return decision
     // A file under this key would have let the upload in; only then is it of interest whether the key is bound.
     const isLetIn = decision.outcome === 'fits' || (yield* content.liveFile(principal, key, now)) !== undefined
     const left = dayLeft(state, caps, admit.capBytes, decision.outcome === 'fits' ? asked.bytes : 0)
-    if (!isLetIn) return { reply: { ...decision, ...left } }
+    if (!isLetIn) return { ...decision, ...left }
     const bound = yield* content.boundElsewhere(key, handlesOf(commit))
-    if (bound !== undefined) return { reply: { outcome: 'conflict', object: bound }, after: state }
-    if (decision.outcome === 'over_quota') return { reply: { ...decision, ...left } }
+    if (bound !== undefined || retried !== undefined) shared.state = state
+    if (bound !== undefined) return { outcome: 'conflict', object: bound }
+    if (decision.outcome === 'over_quota') return { ...decision, ...left }
     const { usedBytes } = decision
-    if (retried !== undefined) {
-      return { reply: { ...(yield* keepRetry(retried, commit, usedBytes)), ...left }, after: state }
-    }
-    const sequence = yield* record(commit, known, { day, token: token?.id }, folder)
-    const reply: AtOnceReply = { outcome: 'recorded', sequence, usedBytes: usedBytes + asked.bytes, ...left }
-    // A file whose term was over, and the members of a folder, have changed more than this file adds.
+    if (retried !== undefined) return { ...(yield* keepRetry(retried, commit, usedBytes)), ...left }
+    // A file whose term was over, and the members of a folder, change more than this file adds.
     const isPlain = known.open === undefined && folder === undefined
-    return { reply, after: isPlain ? withFile(state, sizeBytes) : undefined }
+    if (!isPlain) yield* writeCharges(shared, admit)
+    const { unwritten } = shared
+    const sum = (added: AddedFiles): void => {
+      shared.unwritten = sumOf(unwritten ?? NO_FILES, added)
+    }
+    const isSummed = isPlain && unwritten !== undefined
+    const sequence = yield* record(commit, known, { day, token: token?.id, ...(isSummed && { sum }) }, folder)
+    if (isPlain) shared.state = withFile(state, sizeBytes)
+    return { outcome: 'recorded', sequence, usedBytes: usedBytes + asked.bytes, ...left }
+  }
+
+  /** Uploads of one principal, under the same limits. */
+  function* commitSharing(requests: readonly AtOnceRequest[]): Steps<AtOnceReply[]> {
+    const [first] = requests
+    if (first === undefined) return []
+    const [revision, caps, firstKnown] = yield* together(
+      takedowns.revision(),
+      capsOf(first.admit),
+      knownOf(first.commit),
+    )
+    // The charge of one is written at the same time as its file, which is a round trip less.
+    const shared: Shared = { caps, state: undefined, unwritten: requests.length === 1 ? undefined : NO_FILES }
+    const replies = yield* mapEach(requests, function* (request): Steps<AtOnceReply> {
+      const { takedownRevision = revision } = request.commit
+      if (takedownRevision !== revision) return { outcome: 'takedowns_changed' }
+      const known = request === first ? firstKnown : yield* knownOf(request.commit)
+      return yield* commitOne(request, known, shared)
+    })
+    yield* writeCharges(shared, first.admit)
+    return replies
   }
 
   return {
-    *commitAtOnce({ admit, commit }: { admit: AdmitRequest; commit: FileCommit }): Steps<AtOnceReply> {
-      const [haveChanged, caps, known] = yield* together(takedowns.haveChanged(commit), capsOf(admit), knownOf(commit))
-      if (haveChanged) return { outcome: 'takedowns_changed' }
-      const { reply } = yield* commitOne({ admit, commit, caps, known })
-      return reply
+    /** Uploads of anybody, each recorded or refused by itself. What those of one principal share is read once. */
+    *commitEach(requests: readonly AtOnceRequest[]): Steps<AtOnceReply[]> {
+      const replies: AtOnceReply[] = []
+      const places = Map.groupBy(requests.keys(), (place) => sharedBy(requests[place]?.admit))
+      for (const sharing of places.values()) {
+        const made = yield* commitSharing(sharing.map((place) => requests[place] as AtOnceRequest))
+        for (const [index, place] of sharing.entries()) replies[place] = made[index] as AtOnceReply
+      }
+      return replies
+    },
+
+    *commitAtOnce(request: AtOnceRequest): Steps<AtOnceReply> {
+      const [reply] = yield* commitSharing([request])
+      return reply as AtOnceReply
     },
 
     *commitTogether({ admit, commits }: { admit: AdmitAll; commits: readonly FileCommit[] }): Steps<AtOnceReply[]> {
-      const [first] = commits
-      if (first !== undefined && (yield* takedowns.haveChanged(first))) {
-        return commits.map(() => ({ outcome: 'takedowns_changed' }))
-      }
-      const caps = yield* capsOf(admit)
-      const replies: AtOnceReply[] = []
-      let state: QuotaState | undefined
-      yield* forEach(commits, function* (commit) {
-        const { key, sizeBytes } = commit.file
-        const known = yield* knownOf(commit)
-        const done = yield* commitOne({ admit: { ...admit, key, sizeBytes }, commit, caps, known, state })
-        state = done.after
-        replies.push(done.reply)
-      })
-      return replies
+      return yield* commitSharing(
+        commits.map((commit) => {
+          const { key, sizeBytes } = commit.file
+          return { admit: { ...admit, key, sizeBytes }, commit }
+        }),
+      )
     },
   }
+}
+
+/** The same for uploads of which one reads what all of them need. */
+function sharedBy(admit: AdmitRequest | undefined): string {
+  if (admit === undefined) return ''
+  const { principal, day, token, capBytes, capFiles, capStoredBytes } = admit
+  return JSON.stringify([principal, day, token, capBytes, capFiles, capStoredBytes])
 }
 
 /** What quotas are when a file of so many bytes was added. */
@@ -102,5 +150,16 @@ function withFile(state: QuotaState, sizeBytes: number): QuotaState {
       used: add(network.used),
       storedBytes: network.storedBytes === undefined ? undefined : network.storedBytes + sizeBytes,
     },
+  }
+}
+
+const NO_FILES: AddedFiles = { bytes: 0, files: 0, storedBytes: 0, storedFiles: 0 }
+
+function sumOf(one: AddedFiles, other: AddedFiles): AddedFiles {
+  return {
+    bytes: one.bytes + other.bytes,
+    files: one.files + other.files,
+    storedBytes: one.storedBytes + other.storedBytes,
+    storedFiles: one.storedFiles + other.storedFiles,
   }
 }

@@ -67,11 +67,11 @@ export function prepareFileRecording(
     return { outcome: 'retry', file: { ...file, pieceRoot: commit.content.pieceRoot }, usedBytes }
   }
 
-  /** Records a file whose bytes are in place, and charges it to `day`; the caller has seen to the quota. */
+  /** Records a file whose bytes are in place, and charges it; the caller has seen to the quota. */
   function* record(
     commit: FileCommit,
     { object: known, open }: KnownBefore,
-    { day, token }: Pick<Charge, 'day' | 'token'>,
+    charge: Omit<Charge, 'bytes'>,
     folder?: AgreedFolder,
   ): Steps<number> {
     const { file } = commit
@@ -86,7 +86,7 @@ export function prepareFileRecording(
     const name = opaqueNameOf(file.key)
     if (name !== '') yield* contents.bindName(name, object)
     const bytes = file.sizeBytes + (folder?.chargedBytes ?? 0)
-    const sequence = yield* insertFile(object, file, { day, bytes, token }, folder?.stored)
+    const sequence = yield* insertFile(object, file, { ...charge, bytes }, folder?.stored)
     if (folder !== undefined) {
       yield* keepMembers(object, folder)
       yield* endTaken(folder, sequence, file.principal, commit.now)

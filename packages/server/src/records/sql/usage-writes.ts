@@ -10,6 +10,18 @@ export interface Charge {
   readonly bytes: number
   /** The token that it is charged to as well; undefined where that has no quota of its own. */
   readonly token?: string | undefined
+  /** Takes what the file adds, where that is written later by `filesAdded`. @default it is written with the file */
+  readonly sum?: (added: AddedFiles) => void
+}
+
+/** What files add to the counters of a day. */
+export interface AddedFiles {
+  /** Charged. */
+  readonly bytes: number
+  /** Of them, those that are charged; a composed file has been counted by a trigger. */
+  readonly files: number
+  readonly storedBytes: number
+  readonly storedFiles: number
 }
 
 /** What ends, of what was charged to a principal's day. */
@@ -25,11 +37,11 @@ export interface EndedFile {
  * which adds or ends the file.
  */
 export function prepareUsageWrites(db: Sql) {
-  const add = db.prepare<{ principal: string; day: string; bytes: number; files: number; stored: number }>(
+  const add = db.prepare<AddedFiles & { principal: string; day: string }>(
     `INSERT INTO usage (principal, day, bytes, files, stored_bytes, stored_files)
-     VALUES (:principal, :day, :bytes, :files, :stored, 1)
+     VALUES (:principal, :day, :bytes, :files, :storedBytes, :storedFiles)
      ON CONFLICT (principal, day) DO UPDATE SET bytes = usage.bytes + excluded.bytes, files = usage.files + excluded.files,
-       stored_bytes = usage.stored_bytes + excluded.stored_bytes, stored_files = usage.stored_files + 1`,
+       stored_bytes = usage.stored_bytes + excluded.stored_bytes, stored_files = usage.stored_files + excluded.stored_files`,
   )
   const whole = db.dialect.whole('?')
   // As the table has them, each day once.
@@ -60,15 +72,24 @@ export function prepareUsageWrites(db: Sql) {
     yield* takeOff.run(rows)
   }
 
+  /** As `fileAdded`, for many of one principal, day and token. */
+  function* filesAdded(principal: string, { day, token }: Omit<Charge, 'bytes'>, added: AddedFiles): Steps<void> {
+    const { bytes, files, storedBytes, storedFiles } = added
+    const isOfToken = token !== undefined && bytes > 0
+    yield* together(
+      add.run({ principal, day, bytes, files, storedBytes, storedFiles }),
+      isOfToken ? addToToken.run(isAddressId(token) ? WALLET_ADDRESSES : principal, day, token, bytes) : nothing(),
+    )
+  }
+
   return {
-    *fileAdded(principal: string, { day, bytes, token }: Charge, storedBytes: number): Steps<void> {
-      // A composed file has been counted by a trigger.
-      const files = bytes > 0 ? 1 : 0
-      const isOfToken = token !== undefined && bytes > 0
-      yield* together(
-        add.run({ principal, day, bytes, files, stored: storedBytes }),
-        isOfToken ? addToToken.run(isAddressId(token) ? WALLET_ADDRESSES : principal, day, token, bytes) : nothing(),
-      )
+    filesAdded,
+
+    *fileAdded(principal: string, charge: Charge, storedBytes: number): Steps<void> {
+      const { bytes, sum } = charge
+      const added = { bytes, files: bytes > 0 ? 1 : 0, storedBytes, storedFiles: 1 }
+      if (sum === undefined) yield* filesAdded(principal, charge, added)
+      else sum(added)
     },
 
     /** Call once for a file that had ended and goes on after all. */

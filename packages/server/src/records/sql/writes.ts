@@ -86,6 +86,7 @@ export function prepareWrites(db: Sql) {
     'quotas.claim': quotas.claim,
     'quotas.commit': quotas.commit,
     'quotas.commitAtOnce': quotas.commitAtOnce,
+    'quotas.commitEach': quotas.commitEach,
     'quotas.commitTogether': quotas.commitTogether,
     'quotas.release': quotas.release,
     'quotas.extendLeases': quotas.extendLeases,

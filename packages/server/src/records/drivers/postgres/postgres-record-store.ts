@@ -121,6 +121,21 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
     return runOn(askUnlessFailed, writes[name](input))
   }
 
+  async function runStrand(
+    ask: Ask,
+    strand: readonly WriteCall[],
+    hasFailed: () => boolean,
+  ): Promise<readonly unknown[]> {
+    const [first] = strand
+    if (first === undefined) return []
+    if (strand.length === 1) return [await runCall(ask, first, hasFailed)]
+    // Only uploads follow each other in a strand.
+    const uploads = strand.map(({ input }) => input)
+    return runCall(ask, { name: 'quotas.commitEach', input: uploads as never, fence: undefined }, hasFailed) as Promise<
+      readonly unknown[]
+    >
+  }
+
   async function runCalls(client: PoolClient, calls: readonly WriteCall[]): Promise<readonly unknown[]> {
     const askOne = askOn(client)
     const outputs: unknown[] = []
@@ -128,10 +143,12 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
       const ask = strands.length === 1 ? askOne : askInSets(askOne)
       await sideBySide(
         strands.map((strand) => async (hasFailed) => {
-          for (const place of strand) {
-            const call = calls[place]
-            if (call !== undefined && !hasFailed()) outputs[place] = await runCall(ask, call, hasFailed)
-          }
+          const made = await runStrand(
+            ask,
+            strand.flatMap((place) => calls[place] ?? []),
+            hasFailed,
+          )
+          for (const [index, place] of strand.entries()) outputs[place] = made[index]
         }),
       )
     }

@@ -20,6 +20,8 @@ const QUEUE_NAMES: QueueNames = {
   'quotas.commit': ({ file }) => principalOf(file),
   'quotas.commitAtOnce': ({ admit }) => principalOf(admit),
   'quotas.commitTogether': ({ admit }) => principalOf(admit),
+  // Made of uploads that are in a queue already.
+  'quotas.commitEach': null,
   'quotas.release': null,
   'quotas.extendLeases': null,
   'quotas.releaseExpired': upkeep,

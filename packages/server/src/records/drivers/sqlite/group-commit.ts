@@ -1,6 +1,6 @@
 import { prepareLeaseFence } from '../../sql/lease-fence.ts'
 import type { Steps } from '../../sql/sql.ts'
-import { prepareWrites, type WriteName } from '../../sql/writes.ts'
+import { prepareWrites, type WriteInput, type WriteName } from '../../sql/writes.ts'
 import type { Connection } from './connection.ts'
 import { runNow, sqliteSql } from './sqlite-sql.ts'
 import { failureOf, isMediumFailure, type WriteCall, type WriteReply } from './writer-protocol.ts'
@@ -15,7 +15,8 @@ import { failureOf, isMediumFailure, type WriteCall, type WriteReply } from './w
  */
 export function groupCommitter(db: Connection): (calls: readonly WriteCall[]) => WriteReply[] {
   const sql = sqliteSql(db)
-  const writes: Record<WriteName, (input: never) => Steps<unknown>> = prepareWrites(sql)
+  const prepared = prepareWrites(sql)
+  const writes: Record<WriteName, (input: never) => Steps<unknown>> = prepared
   const leaseFence = prepareLeaseFence(sql)
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
@@ -26,10 +27,21 @@ export function groupCommitter(db: Connection): (calls: readonly WriteCall[]) =>
     return { output: runNow(writes[name](input as never)) }
   }
 
+  /** Uploads that follow each other are one write. */
+  function runInOrder(calls: readonly WriteCall[]): WriteReply[] {
+    const replies: WriteReply[] = []
+    for (let next = calls[0]; next !== undefined; next = calls[replies.length]) {
+      const uploads = uploadsFrom(calls, replies.length)
+      if (uploads.length === 0) replies.push(runWrite(next))
+      else for (const output of runNow(prepared['quotas.commitEach'](uploads))) replies.push({ output })
+    }
+    return replies
+  }
+
   function runTogether(calls: readonly WriteCall[]): WriteReply[] {
     begin.run()
     try {
-      const replies = calls.map(runWrite)
+      const replies = runInOrder(calls)
       commit.run()
       return replies
     } catch (error) {
@@ -57,4 +69,13 @@ export function groupCommitter(db: Connection): (calls: readonly WriteCall[]) =>
       return isOfOneWrite && calls.length > 1 ? calls.map(runAlone) : calls.map(() => ({ failure }))
     }
   }
+}
+
+/** The uploads from a place on, up to the first other write. */
+function uploadsFrom(calls: readonly WriteCall[], place: number): WriteInput<'quotas.commitEach'> {
+  const end = calls.findIndex(
+    ({ name, fence }, at) => at >= place && (name !== 'quotas.commitAtOnce' || fence !== undefined),
+  )
+  const uploads = calls.slice(place, end < 0 ? calls.length : end)
+  return uploads.map(({ input }) => input as WriteInput<'quotas.commitAtOnce'>)
 }
