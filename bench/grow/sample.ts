@@ -53,7 +53,7 @@ export async function sampleOf(data: GrownData, { files, now }: Shape): Promise<
   for (let at = 0; at < SAMPLED / 2; at += 1) {
     const from = ((at * 7919) % 65_536).toString(16).padStart(4, '0')
     const [key] = await column(
-      `SELECT key FROM aliases JOIN files ON files.object = aliases.object WHERE key > 'dag-pb:${from}' AND ended_at IS NULL AND visibility = 'public' ORDER BY key LIMIT 1`,
+      `SELECT key FROM aliases CROSS JOIN files WHERE files.object = aliases.object AND key > 'dag-pb:${from}' AND ended_at IS NULL AND visibility = 'public' ORDER BY key LIMIT 1`,
     )
     if (key !== undefined) aliases.push(key)
   }

@@ -121,9 +121,9 @@ function fileFillings(shape: Shape, { numbers, digest, bytes, day }: RowWords): 
     {
       table: 'usage',
       sql: `INSERT INTO usage (principal, day, bytes, files, stored_bytes, stored_files)
-        SELECT principal, charged_day, SUM(charged_bytes), COUNT(*), SUM(CASE WHEN ended_at IS NULL THEN charged_bytes ELSE 0 END),
+        SELECT principal, charged_day, SUM(charged_bytes), COUNT(*), SUM(CASE WHEN ended_at IS NULL THEN size_bytes ELSE 0 END),
           SUM(CASE WHEN ended_at IS NULL THEN 1 ELSE 0 END)
-        FROM files GROUP BY principal, charged_day`,
+        FROM files JOIN objects ON objects.id = files.object GROUP BY principal, charged_day`,
     },
   ]
 }

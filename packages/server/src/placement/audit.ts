@@ -1,5 +1,7 @@
 import { pieceCidOf } from '@lade/core/content'
 import { hexOf } from '@lade/node/hashing/hex'
+import { pieceHashing } from '@lade/node/hashing/piece-hashing'
+import type { ByteRange } from '../blobs/blob-store.ts'
 import type { Prover } from '../proving/prover.ts'
 import { SECTION_BYTES } from '../proving/section-roots.ts'
 import { possessionFlaw } from '../proving/verify-possession.ts'
@@ -31,7 +33,7 @@ type Finding =
  *
  * The seed is fresh, so that nothing can be prepared, and an answer after the deadline is none, so that nothing can be fetched first. Of
  * a copy at another service some bytes are retrieved, too, as anybody would, and compared with ours where they are still here. Provers that
- * prove to their own chain only are audited by such comparisons alone.
+ * prove to their own chain only are audited by such comparisons alone. A small piece that this process has itself is hashed whole.
  *
  * An answer that does not hold ends the copy at once. Without an answer the audit is repeated, and the last repetition ends the copy; until
  * one is answered, the copy counts as not proved.
@@ -43,9 +45,11 @@ export async function auditCopy(context: PlacementContext, prover: Prover, copyO
   const { copy, piece, revision } = copyOfPiece
   const seed = context.randomBytes(SEED_BYTES)
   const isByProof = prover.auditedBy === 'proof'
-  const finding = isByProof
-    ? await findProof(context, prover, copyOfPiece, seed)
-    : await compareBytes(context, prover, copyOfPiece)
+  const finding = await (isProvedAgain(prover, piece)
+    ? hashWhole(context, prover, copyOfPiece)
+    : isByProof
+      ? findProof(context, prover, copyOfPiece, seed)
+      : compareBytes(context, prover, copyOfPiece))
   if (finding.kind === 'not-comparable') {
     log.warn({ prover: prover.name, piece: pieceCidOf(piece) }, 'a piece cannot be audited: its bytes are missing')
     return records.placements.retryLater({ copy: copy.id, nextAt: now() + schedule.maxRetryMs })
@@ -101,7 +105,19 @@ async function findProof(
   const proofs = answer.result
   const flaw = possessionFlaw({ piece: commitmentOf(piece), seed, count: CHALLENGES }, proofs)
   if (flaw !== undefined) return { kind: 'flawed', cause: flaw, proof: encodeProofs(proofs) }
-  return { kind: 'held', cause: null, proof: isProvedAgain(prover, piece) ? null : encodeProofs(proofs) }
+  return { kind: 'held', cause: null, proof: encodeProofs(proofs) }
+}
+
+/** Reads all of a small piece and hashes it: this shows more than five proofs, and is less work. The proofs are made when somebody asks for them. */
+async function hashWhole(context: PlacementContext, prover: Prover, { piece }: CopyOfPiece): Promise<Finding> {
+  const range = { offset: 0, length: piece.sizeBytes }
+  const answer = await retrieve(context, prover, pieceCidOf(piece), range)
+  if (answer.outcome === 'silent') return { kind: 'unanswered', cause: answer.reason }
+  if (answer.outcome === 'refused') return { kind: 'flawed', cause: answer.reason, proof: null }
+  const isPiece = hexOf(pieceHashing.whole(answer.result).root) === piece.pieceRoot
+  return isPiece
+    ? { kind: 'held', cause: null, proof: null }
+    : { kind: 'flawed', cause: 'The bytes that are stored do not hash to the root of the piece.', proof: null }
 }
 
 /**
@@ -118,7 +134,7 @@ async function compareBytes(context: PlacementContext, prover: Prover, { piece }
   for (let read = 0; read < CHALLENGES; read += 1) {
     const sample = await samplePiece(context, piece, COMPARED_BYTES)
     if (sample === undefined) return { kind: 'not-comparable' }
-    const answer = await retrieve(context, prover, pieceCid, sample)
+    const answer = await retrieve(context, prover, pieceCid, sample.range)
     if (answer.outcome === 'silent') return { kind: 'unanswered', cause: answer.reason }
     if (answer.outcome === 'refused') return { kind: 'flawed', cause: answer.reason, proof: null }
     if (!isSame(answer.result, sample)) {
@@ -133,11 +149,11 @@ async function compareBytes(context: PlacementContext, prover: Prover, { piece }
 async function isRetrieved(context: PlacementContext, prover: Prover, { piece }: CopyOfPiece): Promise<boolean> {
   const sample = await samplePiece(context, piece, RETRIEVED_BYTES)
   if (sample === undefined) return false
-  const answer = await retrieve(context, prover, pieceCidOf(piece), sample)
+  const answer = await retrieve(context, prover, pieceCidOf(piece), sample.range)
   return answer.outcome === 'answered' && isSame(answer.result, sample)
 }
 
-function retrieve(context: PlacementContext, prover: Prover, pieceCid: string, { range }: PieceSample) {
+function retrieve(context: PlacementContext, prover: Prover, pieceCid: string, range: ByteRange) {
   return askProver(context, prover, context.schedule.proofDeadlineMs, () => prover.read({ pieceCid, ...range }))
 }
 

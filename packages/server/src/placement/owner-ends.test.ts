@@ -19,18 +19,20 @@ afterEach(() => fixture.close())
 
 const DUE_AGAIN_MS = 1.2 * DAY_MS
 
-/** The prover, with something that happens while it is asked for a proof, before and after it has looked. */
+/** The prover, with something that happens while it is audited, before and after it has looked. */
 function during(prover: Prover, { before = async () => {}, after = async () => {} }): Prover {
+  const around = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
+    await before()
+    try {
+      return await ask()
+    } finally {
+      await after()
+    }
+  }
   return {
     ...prover,
-    async prove(question, options) {
-      await before()
-      try {
-        return await prover.prove(question, options)
-      } finally {
-        await after()
-      }
-    },
+    prove: (question, options) => around(() => prover.prove(question, options)),
+    read: (request) => around(() => prover.read(request)),
   }
 }
 
@@ -64,7 +66,7 @@ it('a file that is removed, and uploaded again before its prover says that it ha
   const job = fixture.job([prover])
   await fixture.pass(job)
   expectNoFinding(job)
-  if (again === undefined) throw new Error('no proof was asked for')
+  if (again === undefined) throw new Error('nothing was asked')
   expect(provedAt(await fixture.deal(again))).toEqual([['local']])
 })
 

@@ -7,10 +7,11 @@ import { PlacementTerm, type PlacementTermOptions } from './placement-term.ts'
 
 /** Of whoever does this work. */
 export const PLACEMENT_LEASE: LeaseTerms = { name: 'placement', lastsMs: 10_000 }
-/** The shortest rest between two rounds. */
-const MIN_REST_MS = 25
-/** While there are callers, the rest after a round is so many times as long as the round. */
+/** Between two rounds. */
+const REST_MS = 5
+/** While there are callers, the rest after a round is so many times as long as the round, and this at least. */
 const REST_PER_WORK = 2
+const LEAST_REST_MS = 25
 const BUSY_MS = 1000
 const QUIET_MS = 5000
 
@@ -110,7 +111,7 @@ export function createPlacementJob({ leaseholder, hasCallers = () => false, ...w
         return { isBusy: false }
       })
       const workMs = performance.now() - startedAt
-      const restMs = hasCallers() ? Math.max(MIN_REST_MS, REST_PER_WORK * workMs) : MIN_REST_MS
+      const restMs = hasCallers() ? Math.max(LEAST_REST_MS, REST_PER_WORK * workMs) : REST_MS
       await rest(hasFailed ? BUSY_MS : restMs, stopping.signal)
       hasFailed = false
       if (!isBusy) await rest(untilDueMs(term), waking.signal)
@@ -143,7 +144,7 @@ export function createPlacementJob({ leaseholder, hasCallers = () => false, ...w
 /** How long to wait for the next round when there is nothing to do. */
 function untilDueMs(term: PlacementTerm | undefined): number {
   const untilProposingMs = term?.untilProposingMs ?? QUIET_MS
-  return Math.min(term?.isUnderWay ? BUSY_MS : QUIET_MS, Math.max(MIN_REST_MS, untilProposingMs))
+  return Math.min(term?.isUnderWay ? BUSY_MS : QUIET_MS, Math.max(LEAST_REST_MS, untilProposingMs))
 }
 
 /** Waits, unless the signal is aborted before. */
