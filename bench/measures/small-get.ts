@@ -80,7 +80,7 @@ async function measureRow(
   return {
     what: `${what}, ${CONNECTIONS} connections`,
     unit: '/s',
-    targetRatio: run.machine.nginx === undefined ? undefined : 0.35,
+    targetRatio: run.machine.nginx === undefined ? undefined : 0.6,
     lade,
     baselines: [baseline],
     others,

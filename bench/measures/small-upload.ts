@@ -55,7 +55,7 @@ export async function measureSmallUpload(run: BenchRun): Promise<Row[]> {
     {
       what: `durable uploads, 4 KiB, ${CONNECTIONS} connections`,
       unit: '/s',
-      targetRatio: 2.5,
+      targetRatio: 5,
       lade: sampledLade,
       baselines: others.slice(0, 2),
       others: others.slice(2),

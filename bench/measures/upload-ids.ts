@@ -64,9 +64,9 @@ export async function measureUploadIds(run: BenchRun): Promise<Row[]> {
     }
   }
   return [
-    row('with its piece', 0.74, piece),
-    row('under a UnixFS id', 0.77, file),
-    row('under a UnixFS id, with its piece', 0.59, both),
+    row('with its piece', 0.83, piece),
+    row('under a UnixFS id', 0.8, file),
+    row('under a UnixFS id, with its piece', 0.67, both),
   ]
 }
 
