@@ -2,7 +2,7 @@ import { alignedTable } from '../aligned-table.ts'
 import type { Measured } from './measure.ts'
 
 /** Operations may take this many times as long at the biggest size as at the smallest. */
-const TARGET_RATIO = 2
+const TARGET_RATIO = 1.5
 /** Below this nobody notices: the timer, the event loop and the disk of the moment are most of it. */
 const NOTICEABLE_MS = 0.5
 

@@ -70,6 +70,9 @@ function refuseMoved(file: string): void {
   }
 }
 
+/** The check of all charges reads every file: half a minute for ten million of them, on two cores. */
+const READ_TIMEOUT_MS = 60 * 60_000
+
 /** Records, the locks of their instances, and how to make sure that none lives. */
 export async function openForMove(
   config: Config,
@@ -77,7 +80,7 @@ export async function openForMove(
 ): Promise<{ readonly records: RecordStore; readonly locks: InstanceLocks; requireNobody(): Promise<void> }> {
   const log = pino({ level: 'warn' }, { write: (line) => onWarning((JSON.parse(line) as { msg: string }).msg) })
   const onFatal = (error: Error): void => onWarning(`The disk of the database failed: ${error.message}`)
-  const { records, locks } = await openRecords(config, { log, closers, onFatal })
+  const { records, locks } = await openRecords(config, { log, closers, onFatal, readTimeoutMs: READ_TIMEOUT_MS })
   return {
     records,
     locks,

@@ -12,6 +12,7 @@ import { type LocalProverOptions, openLocalProver } from '../proving/drivers/loc
 import { LevelCache } from '../proving/level-cache.ts'
 import type { Prover } from '../proving/prover.ts'
 import type { DatabaseState } from '../records/database-state.ts'
+import type { Timeouts } from '../records/drivers/postgres/timeouts.ts'
 import { openInstanceLocks } from '../records/drivers/sqlite/instance-locks.ts'
 import { openSqliteRecordStore } from '../records/drivers/sqlite/sqlite-record-store.ts'
 import type { InstanceLocks } from '../records/instance-locks.ts'
@@ -62,10 +63,16 @@ export interface OpenedRecords {
   readonly databaseState?: () => DatabaseState
 }
 
+export interface OpenRecordsOptions extends DriverSurroundings {
+  readonly onFatal: (error: Error) => void
+  /** How long one read may take on PostgreSQL. @default what a request can wait for */
+  readonly readTimeoutMs?: number
+}
+
 /** Opens the records where the configuration has them. */
 export async function openRecords(
   config: Config,
-  { log, closers, onFatal }: DriverSurroundings & { readonly onFatal: (error: Error) => void },
+  { log, closers, onFatal, readTimeoutMs }: OpenRecordsOptions,
 ): Promise<OpenedRecords> {
   const place = describeDatabase(config.database)
   if (config.database.kind === 'sqlite') {
@@ -90,10 +97,16 @@ export async function openRecords(
   closers.push(() => locks.close())
   const beforeUpgrade = refuseOlderInstances({ locks, place, engine: 'postgres' })
   const records = await orStartError(place, () =>
-    openPostgresRecordStore({ url, maxConnections, onWarning, beforeUpgrade }),
+    openPostgresRecordStore({ url, maxConnections, onWarning, beforeUpgrade, timeouts: readTimeouts(readTimeoutMs) }),
   )
   closers.push(() => records.close())
   return { records, locks, databaseState: () => records.state() }
+}
+
+function readTimeouts(readTimeoutMs: number | undefined): Partial<Timeouts> {
+  if (readTimeoutMs === undefined) return {}
+  // The server is to refuse before the answer is given up.
+  return { readStatementMs: readTimeoutMs, readSilenceMs: readTimeoutMs + 5000 }
 }
 
 /** Says once what keeps the records from being written, and when they can be again. */
