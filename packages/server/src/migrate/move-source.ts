@@ -71,7 +71,7 @@ function refuseMoved(file: string): void {
 }
 
 /** The check of all charges reads every file: half a minute for ten million of them, on two cores. */
-const READ_TIMEOUT_MS = 60 * 60_000
+const READ_TIMEOUT_MS = 10 * 60_000
 
 /** Records, the locks of their instances, and how to make sure that none lives. */
 export async function openForMove(

@@ -14,11 +14,10 @@ export interface Charge {
   readonly sum?: (added: AddedFiles) => void
 }
 
-/** What files add to the counters of a day. */
+/** What files add to the counters of a day: what is charged, and what is stored. */
 export interface AddedFiles {
-  /** Charged. */
   readonly bytes: number
-  /** Of them, those that are charged; a composed file has been counted by a trigger. */
+  /** Files that are charged; a composed file has been counted by a trigger. */
   readonly files: number
   readonly storedBytes: number
   readonly storedFiles: number

@@ -130,10 +130,9 @@ export async function openPostgresRecordStore(options: PostgresRecordStoreOption
     if (first === undefined) return []
     if (strand.length === 1) return [await runCall(ask, first, hasFailed)]
     // Only uploads follow each other in a strand.
-    const uploads = strand.map(({ input }) => input)
-    return runCall(ask, { name: 'quotas.commitEach', input: uploads as never, fence: undefined }, hasFailed) as Promise<
-      readonly unknown[]
-    >
+    const uploads = strand.map(({ input }) => input) as never
+    const made = await runCall(ask, { name: 'quotas.commitEach', input: uploads, fence: undefined }, hasFailed)
+    return made as readonly unknown[]
   }
 
   async function runCalls(client: PoolClient, calls: readonly WriteCall[]): Promise<readonly unknown[]> {
