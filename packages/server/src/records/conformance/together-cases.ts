@@ -172,9 +172,9 @@ export function togetherCases({ it }: Cases): void {
       for (const [index, one] of uploads.entries()) {
         const answer = answers[index]?.outcome
         expect(['recorded', 'retry', 'over_quota']).toContain(answer)
-        // What is stored can become less, as terms end; everything else that was used up stays so.
+        // What is stored can become less, as terms end; everything else that was used up stays so. The same user may have the file by now.
         if (answer === 'over_quota' && capStoredBytes === undefined) {
-          expect((await commitAtOnce(store, { ...one, now: NOW + 2 })).outcome).toBe('over_quota')
+          expect((await commitAtOnce(store, { ...one, now: NOW + 2 })).outcome).not.toBe('recorded')
         }
       }
       const made = Map.groupBy(uploads.keys(), (index) => `${uploads[index]?.principal} ${uploads[index]?.key}`)
