@@ -6,7 +6,7 @@ import type { Prover } from '../proving/prover.ts'
 import { SECTION_BYTES } from '../proving/section-roots.ts'
 import { possessionFlaw } from '../proving/verify-possession.ts'
 import type { CopyOfPiece, DueCopy } from '../records/record-store.ts'
-import { askProver } from './ask-prover.ts'
+import { askProver, type ProverAnswer } from './ask-prover.ts'
 import { commitmentOf } from './commitment-of.ts'
 import { isIncomplete } from './is-incomplete.ts'
 import { encodeProofs } from './kept-proof.ts'
@@ -88,6 +88,11 @@ export async function auditCopy(context: PlacementContext, prover: Prover, copyO
     log.warn({ prover: prover.name, piece: pieceCidOf(piece), isFinal, cause: finding.cause }, 'audit failed')
 }
 
+/** What a prover that was asked in vain is found to be. */
+function withoutAnswer({ outcome, reason }: Exclude<ProverAnswer<unknown>, { outcome: 'answered' }>): Finding {
+  return outcome === 'silent' ? { kind: 'unanswered', cause: reason } : { kind: 'flawed', cause: reason, proof: null }
+}
+
 async function findProof(
   context: PlacementContext,
   prover: Prover,
@@ -100,8 +105,7 @@ async function findProof(
   const answer = await askProver(context, prover, context.schedule.proofDeadlineMs, (signal) =>
     prover.prove(question, { signal }),
   )
-  if (answer.outcome === 'silent') return { kind: 'unanswered', cause: answer.reason }
-  if (answer.outcome === 'refused') return { kind: 'flawed', cause: answer.reason, proof: null }
+  if (answer.outcome !== 'answered') return withoutAnswer(answer)
   const proofs = answer.result
   const flaw = possessionFlaw({ piece: commitmentOf(piece), seed, count: CHALLENGES }, proofs)
   if (flaw !== undefined) return { kind: 'flawed', cause: flaw, proof: encodeProofs(proofs) }
@@ -112,8 +116,7 @@ async function findProof(
 async function hashWhole(context: PlacementContext, prover: Prover, { piece }: CopyOfPiece): Promise<Finding> {
   const range = { offset: 0, length: piece.sizeBytes }
   const answer = await retrieve(context, prover, pieceCidOf(piece), range)
-  if (answer.outcome === 'silent') return { kind: 'unanswered', cause: answer.reason }
-  if (answer.outcome === 'refused') return { kind: 'flawed', cause: answer.reason, proof: null }
+  if (answer.outcome !== 'answered') return withoutAnswer(answer)
   const isPiece = hexOf(pieceHashing.whole(answer.result).root) === piece.pieceRoot
   return isPiece
     ? { kind: 'held', cause: null, proof: null }
@@ -135,8 +138,7 @@ async function compareBytes(context: PlacementContext, prover: Prover, { piece }
     const sample = await samplePiece(context, piece, COMPARED_BYTES)
     if (sample === undefined) return { kind: 'not-comparable' }
     const answer = await retrieve(context, prover, pieceCid, sample.range)
-    if (answer.outcome === 'silent') return { kind: 'unanswered', cause: answer.reason }
-    if (answer.outcome === 'refused') return { kind: 'flawed', cause: answer.reason, proof: null }
+    if (answer.outcome !== 'answered') return withoutAnswer(answer)
     if (!isSame(answer.result, sample)) {
       const cause = `The ${sample.range.length} bytes at offset ${sample.range.offset} differ from the piece.`
       return { kind: 'flawed', cause, proof: null }
