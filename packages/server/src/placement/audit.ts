@@ -44,12 +44,7 @@ export async function auditCopy(context: PlacementContext, prover: Prover, copyO
   const { records, now, schedule, counters, log } = context
   const { copy, piece, revision } = copyOfPiece
   const seed = context.randomBytes(SEED_BYTES)
-  const isByProof = prover.auditedBy === 'proof'
-  const finding = await (isProvedAgain(prover, piece)
-    ? hashWhole(context, prover, copyOfPiece)
-    : isByProof
-      ? findProof(context, prover, copyOfPiece, seed)
-      : compareBytes(context, prover, copyOfPiece))
+  const finding = await findingOf(context, prover, { copyOfPiece, seed })
   if (finding.kind === 'not-comparable') {
     log.warn({ prover: prover.name, piece: pieceCidOf(piece) }, 'a piece cannot be audited: its bytes are missing')
     return records.placements.retryLater({ copy: copy.id, nextAt: now() + schedule.maxRetryMs })
@@ -62,7 +57,7 @@ export async function auditCopy(context: PlacementContext, prover: Prover, copyO
     return records.placements.reconcile({ ...released, now: now() })
   }
   // Of a local prover the same storage would be read twice more, and compared with itself: its proof is made of what was retrieved.
-  const isShown = !isByProof || prover.isLocal
+  const isShown = prover.auditedBy !== 'proof' || prover.isLocal
   const isRetrievable = passed && (isShown || (await isRetrieved(context, prover, copyOfPiece)))
   const retryMs = finding.kind === 'unanswered' ? schedule.auditRetryMs[copy.attempts] : undefined
   const waitMs = passed ? intervalMs(context) : (retryMs ?? 0)
@@ -93,11 +88,21 @@ function withoutAnswer({ outcome, reason }: Exclude<ProverAnswer<unknown>, { out
   return outcome === 'silent' ? { kind: 'unanswered', cause: reason } : { kind: 'flawed', cause: reason, proof: null }
 }
 
+interface AuditedCopy {
+  readonly copyOfPiece: CopyOfPiece
+  readonly seed: Uint8Array
+}
+
+function findingOf(context: PlacementContext, prover: Prover, audited: AuditedCopy): Promise<Finding> {
+  if (isProvedAgain(prover, audited.copyOfPiece.piece)) return hashWhole(context, prover, audited.copyOfPiece)
+  if (prover.auditedBy === 'proof') return findProof(context, prover, audited)
+  return compareBytes(context, prover, audited.copyOfPiece)
+}
+
 async function findProof(
   context: PlacementContext,
   prover: Prover,
-  { piece }: CopyOfPiece,
-  seed: Uint8Array,
+  { copyOfPiece: { piece }, seed }: AuditedCopy,
 ): Promise<Finding> {
   const pieceCid = pieceCidOf(piece)
   const { sizeBytes } = piece

@@ -4,7 +4,7 @@ import { prepareContentReads } from './content-reads.ts'
 import { type AtOnceReply, askedFor, type FileRecording, handlesOf, type KnownBefore } from './file-recording.ts'
 import { dayLeft, prepareQuotaReads } from './quota-reads.ts'
 import { mapEach, type Sql, type Steps, together } from './sql.ts'
-import { prepareTakedownReads } from './takedown-reads.ts'
+import { haveTakedownsChanged, prepareTakedownReads } from './takedown-reads.ts'
 import { type AddedFiles, prepareUsageWrites } from './usage-writes.ts'
 
 /** An upload whose bytes are all here, and what it asks of the quota. */
@@ -92,8 +92,7 @@ export function prepareAtOnceWrites(db: Sql, { agree, knownOf, keepRetry, record
     // The charge of one is written at the same time as its file, which is a round trip less.
     const shared: Shared = { caps, state: undefined, unwritten: requests.length === 1 ? undefined : NO_FILES }
     const replies = yield* mapEach(requests, function* (request): Steps<AtOnceReply> {
-      const { takedownRevision = revision } = request.commit
-      if (takedownRevision !== revision) return { outcome: 'takedowns_changed' }
+      if (haveTakedownsChanged(request.commit, revision)) return { outcome: 'takedowns_changed' }
       const known = request === first ? firstKnown : yield* knownOf(request.commit)
       return yield* commitOne(request, known, shared)
     })

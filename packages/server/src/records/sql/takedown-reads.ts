@@ -22,6 +22,16 @@ interface NamedPiece {
 
 const SHA2_256 = '1220'
 
+/** An upload that was held against the takedowns of a revision; without one, it was held against none. */
+export interface HeldAgainstTakedowns {
+  readonly takedownRevision?: number | undefined
+}
+
+/** True when an upload was held against other takedowns than those of `revision`. */
+export function haveTakedownsChanged({ takedownRevision }: HeldAgainstTakedowns, revision: number): boolean {
+  return takedownRevision !== undefined && takedownRevision !== revision
+}
+
 /** The condition that an object is taken down as a whole. */
 export const IS_TAKEN_DOWN =
   'EXISTS (SELECT 1 FROM takedown_objects WHERE takedown_objects.object = objects.id AND is_whole = 1)'
@@ -98,9 +108,8 @@ export function prepareTakedownReads(db: Sql) {
   }
 
   return {
-    /** True when an upload was held against other takedowns than there are now. */
-    *haveChanged({ takedownRevision }: { readonly takedownRevision?: number | undefined }): Steps<boolean> {
-      return takedownRevision !== undefined && takedownRevision !== (yield* currentRevision())
+    *haveChanged(upload: HeldAgainstTakedowns): Steps<boolean> {
+      return upload.takedownRevision !== undefined && haveTakedownsChanged(upload, yield* currentRevision())
     },
 
     namesOfObject,
