@@ -5,8 +5,6 @@ import { folderAggregates } from './folder-aggregates.ts'
 import { networkOf, type PlacementContext } from './placement-context.ts'
 
 const NODE_BYTES = 32
-/** Files of one transaction. On SQLite, uploads wait for it, about 5 ms. */
-const TOGETHER = 128
 
 /** What decides how a file is handed to provers. */
 export type EnrolContext = Pick<
@@ -15,8 +13,8 @@ export type EnrolContext = Pick<
 >
 
 /**
- * Decides for files that were staged since the last time how provers get them, and records it; at most `limit`, oldest first, in
- * transactions of 128.
+ * Decides for files that were staged since the last time how provers get them, and records it; at most `limit`, oldest first, in one
+ * transaction.
  *
  * Private and empty files stay here, and so do files whose piece was never computed: they are looked at again when they are staged again. Small
  * files wait to be aggregated. A composed file that is too big for one piece goes as the pieces of its parts, so that nothing is sent
@@ -26,17 +24,6 @@ export type EnrolContext = Pick<
  * @returns how many files were looked at.
  */
 export async function enrolFiles(context: EnrolContext, limit: number): Promise<number> {
-  let looked = 0
-  while (looked < limit) {
-    const some = Math.min(TOGETHER, limit - looked)
-    const found = await enrolSome(context, some)
-    looked += found
-    if (found < some) break
-  }
-  return looked
-}
-
-async function enrolSome(context: EnrolContext, limit: number): Promise<number> {
   const { placements } = context.records
   const files = await placements.unenrolled({ after: await placements.enrolledUpTo(), limit })
   const upTo = files.at(-1)?.file

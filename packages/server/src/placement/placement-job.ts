@@ -9,9 +9,12 @@ import { PlacementTerm, type PlacementTermOptions } from './placement-term.ts'
 export const PLACEMENT_LEASE: LeaseTerms = { name: 'placement', lastsMs: 10_000 }
 /** Between two rounds. */
 const REST_MS = 5
-/** While there are callers, the rest after a round is so many times as long as the round, and this at least. */
+/** While there are callers, the rest after a round is so many times as long as the round at least. */
 const REST_PER_WORK = 2
+/** The rest beside callers who leave the event loop idle; it is twice as long where they leave it idle half of the time, and so on. */
 const LEAST_REST_MS = 25
+/** The rest beside callers who never leave it idle, so that what they upload is placed in the end. */
+const MOST_REST_MS = 2000
 const BUSY_MS = 1000
 const QUIET_MS = 5000
 
@@ -101,6 +104,7 @@ export function createPlacementJob({ leaseholder, hasCallers = () => false, ...w
   }
 
   async function loop(): Promise<void> {
+    let loadBefore = performance.eventLoopUtilization()
     while (!stopping.signal.aborted) {
       waking = new AbortController()
       const startedAt = performance.now()
@@ -111,7 +115,9 @@ export function createPlacementJob({ leaseholder, hasCallers = () => false, ...w
         return { isBusy: false }
       })
       const workMs = performance.now() - startedAt
-      const restMs = hasCallers() ? Math.max(LEAST_REST_MS, REST_PER_WORK * workMs) : REST_MS
+      const { utilization } = performance.eventLoopUtilization(loadBefore)
+      loadBefore = performance.eventLoopUtilization()
+      const restMs = hasCallers() ? restBesideCallersMs(workMs, utilization) : REST_MS
       await rest(hasFailed ? BUSY_MS : restMs, stopping.signal)
       hasFailed = false
       if (!isBusy) await rest(untilDueMs(term), waking.signal)
@@ -139,6 +145,12 @@ export function createPlacementJob({ leaseholder, hasCallers = () => false, ...w
     },
     snapshot: () => counters.snapshot(),
   }
+}
+
+/** @param utilization - the share of the time since the last round in which the event loop was not idle. */
+function restBesideCallersMs(workMs: number, utilization: number): number {
+  const restMs = Math.min(LEAST_REST_MS / (1 - utilization), MOST_REST_MS)
+  return Math.max(restMs, REST_PER_WORK * workMs)
 }
 
 /** How long to wait for the next round when there is nothing to do. */
