@@ -16,6 +16,9 @@ const FIL_COMMITMENT_UNSEALED = 0xf101
 const SHA2_256_TRUNC254_PADDED = 0x1012
 /** Called `fr32-sha256-trunc254-padbintree` in the table of multicodecs. */
 const FR32_SHA2_256_TRUNC254_PADDED_BINARY_TREE = 0x1011
+/** What the bytes of a piece CID of either version begin with. */
+const V1_PREFIX = Uint8Array.of(1, ...varintBytes(FIL_COMMITMENT_UNSEALED), ...varintBytes(SHA2_256_TRUNC254_PADDED))
+const V2_PREFIX = Uint8Array.of(1, ...varintBytes(RAW), ...varintBytes(FR32_SHA2_256_TRUNC254_PADDED_BINARY_TREE))
 /** The multiformats varint has at most nine bytes. */
 const VARINT_MAX_BYTES = 9
 const HEIGHT_AND_ROOT_BYTES = 1 + NODE_BYTES
@@ -62,13 +65,17 @@ export function pieceCidV2(commitment: PieceCommitment): string {
 
 /** As {@link pieceCidV1}, as the bytes that any multibase writes. */
 export function pieceCidV1Bytes(root: Uint8Array): Uint8Array {
-  return cidBytes(FIL_COMMITMENT_UNSEALED, SHA2_256_TRUNC254_PADDED, checkedRoot(root))
+  return cidBytes(V1_PREFIX, checkedRoot(root))
 }
 
 /** As {@link pieceCidV2}, as the bytes that any multibase writes. */
 export function pieceCidV2Bytes({ root, rawSizeBytes }: PieceCommitment): Uint8Array {
-  const digest = [...varintBytes(paddingBytes(rawSizeBytes)), pieceHeight(rawSizeBytes), ...checkedRoot(root)]
-  return cidBytes(RAW, FR32_SHA2_256_TRUNC254_PADDED_BINARY_TREE, digest)
+  const padding = paddingBytes(rawSizeBytes)
+  const heightAt = varint.encodingLength(padding)
+  const digest = varint.encodeTo(padding, new Uint8Array(heightAt + HEIGHT_AND_ROOT_BYTES))
+  digest[heightAt] = pieceHeight(rawSizeBytes)
+  digest.set(checkedRoot(root), heightAt + 1)
+  return cidBytes(V2_PREFIX, digest)
 }
 
 /**
@@ -133,11 +140,15 @@ function checkedRoot(root: Uint8Array): Uint8Array {
   return root
 }
 
-function cidBytes(codec: number, hash: number, digest: Iterable<number>): Uint8Array {
-  const bytes = [...digest]
-  return Uint8Array.from([1, ...varintBytes(codec), ...varintBytes(hash), ...varintBytes(bytes.length), ...bytes])
+/** @param digest - of at most 127 bytes, whose length is one byte. */
+function cidBytes(prefix: Uint8Array, digest: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(prefix.length + 1 + digest.length)
+  bytes.set(prefix)
+  bytes[prefix.length] = digest.length
+  bytes.set(digest, prefix.length + 1)
+  return bytes
 }
 
-function varintBytes(value: number): number[] {
-  return [...varint.encodeTo(value, new Uint8Array(varint.encodingLength(value)))]
+function varintBytes(value: number): Uint8Array {
+  return varint.encodeTo(value, new Uint8Array(varint.encodingLength(value)))
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { LadeError } from '@lade/core/errors'
+import { LRUCache } from 'lru-cache'
 import type { Config } from '../config/config.ts'
 import { addressTest } from './client-address.ts'
 
@@ -51,9 +52,17 @@ interface OwnAddress {
   readonly publicUrl: string
 }
 
+/** What {@link isLoopbackOnly} found, by host and URL: every upload asks about the same ones. */
+const knownAddresses = new LRUCache<string, boolean>({ max: 100 })
+
 /** True when the service listens on a loopback address, and names one to its clients: nobody on another machine reaches it. */
 export function isLoopbackOnly({ host, publicUrl }: OwnAddress): boolean {
-  return isLoopback(host) && isLoopback(new URL(publicUrl).hostname)
+  const key = `${host} ${publicUrl}`
+  const known = knownAddresses.get(key)
+  if (known !== undefined) return known
+  const found = isLoopback(host) && isLoopback(new URL(publicUrl).hostname)
+  knownAddresses.set(key, found)
+  return found
 }
 
 /** True for a page of another site, by the `Origin` that browsers send; false without one. */

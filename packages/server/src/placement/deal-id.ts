@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /** What a deal is about. */
 export interface DealSubject {
@@ -21,6 +21,6 @@ export interface DealSubject {
 export function dealIdOf(salt: string, { principal, key, object }: DealSubject): string {
   // An opaque id is a file of its own, whatever its bytes; every other name is one of the bytes.
   const name = key.startsWith('opaque:') ? key : object.startsWith('piece:') ? object : `sha256:${object}`
-  const digest = createHash('sha256').update(`${salt}\n${principal}/${name}/${object}`).digest('hex')
+  const digest = hash('sha256', `${salt}\n${principal}/${name}/${object}`, 'hex')
   return `d-0x${digest.slice(0, 32)}`
 }

@@ -1,8 +1,13 @@
 import { DAY_MS } from '@lade/core/time'
 
+/** The day that was asked for last: every upload asks for the same one. */
+let last = { day: 0, text: '1970-01-01' }
+
 /** The UTC day of an instant. @example utcDay(0) // '1970-01-01' */
 export function utcDay(now: number): string {
-  return new Date(now).toISOString().slice(0, 10)
+  const day = Math.floor(now / DAY_MS)
+  if (day !== last.day) last = { day, text: new Date(now).toISOString().slice(0, 10) }
+  return last.text
 }
 
 /** The instant at which the UTC day of `now` ends, in epoch milliseconds. */
