@@ -14,7 +14,7 @@ const REST_PER_WORK = 2
 /** The rest beside callers who leave the event loop idle; it is twice as long where they leave it idle half of the time, and so on. */
 const LEAST_REST_MS = 25
 /** The rest beside callers who never leave it idle, so that what they upload is placed in the end. */
-const MOST_REST_MS = 2000
+const MOST_REST_MS = 1000
 const BUSY_MS = 1000
 const QUIET_MS = 5000
 
