@@ -12,6 +12,8 @@ const SHARED_PREFIX = 64
 export interface RemoveFilesDeps {
   readonly records: Pick<RecordStore, 'blockedCallers'>
   readonly now: () => number
+  /** True when no more files are to be ended; asked where there are some. @default never */
+  readonly isOver?: () => boolean
 }
 
 /**
@@ -20,7 +22,8 @@ export interface RemoveFilesDeps {
  * @returns how many files were ended.
  * @throws {LadeError} `storage_failed`, `read_only`.
  */
-export async function removeFilesOfBlocked({ records, now }: RemoveFilesDeps): Promise<number> {
+export async function removeFilesOfBlocked(deps: RemoveFilesDeps): Promise<number> {
+  const { records, now, isOver = () => false } = deps
   const { blockedCallers } = records
   let ended = 0
   for (const caller of await blockedCallers.removing()) {
@@ -30,6 +33,7 @@ export async function removeFilesOfBlocked({ records, now }: RemoveFilesDeps): P
         const count = await blockedCallers.endFiles({ principal, now: now(), limit: FILES_AT_ONCE })
         found += count
         if (count < FILES_AT_ONCE) break
+        if (isOver()) return ended + found
       }
     }
     ended += found

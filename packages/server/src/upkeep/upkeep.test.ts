@@ -220,6 +220,28 @@ describe('createUpkeep', () => {
     expect(JSON.stringify(logged[0])).toContain('the first flush fails')
   })
 
+  it('leaves to the next round what takes a step longer than a second, and begins that one at once', async () => {
+    let batches = 6
+    const expire: RecordStore['files']['expire'] = async ({ limit }) => {
+      await sleep(300)
+      batches -= 1
+      return batches > 0 ? limit : 0
+    }
+    const flushedAt: number[] = []
+    const upkeep = upkeepOf({
+      records: { ...fixture.records, files: { ...fixture.records.files, expire } },
+      flush: async () => void flushedAt.push(performance.now()),
+    })
+    const intervalMs = 3000
+    upkeep.start(intervalMs)
+    while (flushedAt.length < 1) await sleep(5)
+    expect(batches).toBeGreaterThan(0)
+    while (flushedAt.length < 2) await sleep(5)
+    await upkeep.stop()
+    const [first = 0, second = Infinity] = flushedAt
+    expect(second - first).toBeLessThan(intervalMs)
+  })
+
   it('stops after the round that is under way, and starts no other', async () => {
     let isRunning = false
     const upkeep = upkeepOf({

@@ -8,6 +8,8 @@ import type { Reservations } from '../uploads/reservations.ts'
 import { oldRecordEraser } from './erase-old-records.ts'
 import { type RecoverDeps, recover } from './recover.ts'
 
+/** How long a step of a round begins more work: leases are extended once a round, and the port is opened after the first one. */
+const STEP_MS = 1000
 const EXPIRE_BATCH = 500
 /** Rows that are removed in one transaction, for which uploads wait. */
 const SWEEP_BATCH = 2000
@@ -29,8 +31,12 @@ export interface UpkeepDeps extends RecoverDeps {
 
 /** Regular work on records and stored bytes that no request waits for. */
 export interface Upkeep {
-  /** One round: recover, revive, expire, remove files of blocked callers, release, discard, sweep, end uploads that expired, erase what is old, move audits of an older version, flush, remind. What `start` repeats. A step that fails is logged. */
-  round(): Promise<void>
+  /**
+   * One round: recover, revive, expire, remove files of blocked callers, release, discard, sweep, end uploads that expired, erase what is old, move audits of an older version, flush, remind. What `start` repeats. A step that fails is logged.
+   *
+   * @returns true when a step had more to do than it may in one round: the next round should follow at once.
+   */
+  round(): Promise<boolean>
   /** Repeats rounds, and keeps this instance's reservations alive, until `stop`. */
   start(intervalMs?: number): void
   /** Resolves when no round is under way and none will come. */
@@ -46,10 +52,16 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   const eraseOld = oldRecordEraser(deps)
   let repetition: Repetition | undefined
   let isStopped = false
+  let isMoreLeft = false
 
-  async function round(): Promise<void> {
+  async function round(): Promise<boolean> {
+    isMoreLeft = false
+    let hasFailed = false
     // The driver says when this begins and ends, and nothing here could be done.
-    if (records.disk !== undefined && records.disk.state() !== 'writable') return deps.remind()
+    if (records.disk !== undefined && records.disk.state() !== 'writable') {
+      deps.remind()
+      return false
+    }
     await records.quotas.extendLeases({ instanceId, leaseUntil: now() + LEASE_MS })
     for (const step of [
       register,
@@ -70,11 +82,31 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       moveOldAudits,
       deps.flush,
     ]) {
-      if (isStopped) return
+      if (isStopped) return false
       // A step that fails, perhaps for days, keeps neither the others from their work nor the service from starting.
-      await step().catch((error: unknown) => log.error({ err: error }, 'a step of upkeep failed'))
+      await step().catch((error: unknown) => {
+        hasFailed = true
+        log.error({ err: error }, 'a step of upkeep failed')
+      })
     }
     deps.remind()
+    // What fails is tried again later.
+    return isMoreLeft && !hasFailed
+  }
+
+  /** Answers whether a step leaves the rest to the next round; to be asked where there is a rest. */
+  function stepTime(): () => boolean {
+    const endsAt = performance.now() + STEP_MS
+    return () => {
+      const isOver = performance.now() >= endsAt
+      isMoreLeft ||= isOver
+      return isOver
+    }
+  }
+
+  async function takeBatches(limit: number, take: (limit: number) => Promise<number>): Promise<void> {
+    const isOver = stepTime()
+    while ((await take(limit)) === limit && !isOver());
   }
 
   /** While its lock was away, another instance may have taken this one for dead and forgotten it. */
@@ -95,10 +127,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   }
 
   async function expire(): Promise<void> {
-    let expired = 0
-    do {
-      expired = await records.files.expire({ now: now(), limit: EXPIRE_BATCH, keepMs: deps.graceMs })
-    } while (expired === EXPIRE_BATCH)
+    await takeBatches(EXPIRE_BATCH, (limit) => records.files.expire({ now: now(), limit, keepMs: deps.graceMs }))
   }
 
   /** Before anything is let go of: a clock that was ahead may have ended what is not over. */
@@ -108,31 +137,25 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   }
 
   async function removeFiles(): Promise<void> {
-    const files = await removeFilesOfBlocked({ records, now })
+    const files = await removeFilesOfBlocked({ records, now, isOver: stepTime() })
     if (files > 0) log.warn({ files }, 'files of blocked callers were removed')
   }
 
   async function releaseEnded(): Promise<void> {
-    let released = 0
-    do {
-      released = await records.files.releaseEnded({ now: now(), limit: EXPIRE_BATCH })
-    } while (released === EXPIRE_BATCH)
+    await takeBatches(EXPIRE_BATCH, (limit) => records.files.releaseEnded({ now: now(), limit }))
   }
 
   async function sweepBlocks(): Promise<void> {
-    let swept = 0
-    do {
-      swept = await records.blocks.sweep({ limit: SWEEP_BATCH })
-    } while (swept === SWEEP_BATCH)
+    await takeBatches(SWEEP_BATCH, (limit) => records.blocks.sweep({ limit }))
   }
 
   /** Their bytes are removed by the recovery of the next round at the latest. */
   async function endUploads(): Promise<void> {
-    let ended: readonly string[] = []
-    do {
-      ended = await records.openUploads.expire({ now: now(), limit: EXPIRE_BATCH })
+    await takeBatches(EXPIRE_BATCH, async (limit) => {
+      const ended = await records.openUploads.expire({ now: now(), limit })
       for (const id of ended) await blobs?.sweepPending(holderOf(id))
-    } while (ended.length === EXPIRE_BATCH)
+      return ended.length
+    })
   }
 
   async function forgetLoginCodes(): Promise<void> {
@@ -140,25 +163,16 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   }
 
   async function forgetNonces(): Promise<void> {
-    let forgotten = 0
-    do {
-      forgotten = await records.nonces.expire({ now: now(), limit: SWEEP_BATCH })
-    } while (forgotten === SWEEP_BATCH)
+    await takeBatches(SWEEP_BATCH, (limit) => records.nonces.expire({ now: now(), limit }))
   }
 
   /** Those of wallets, which are good for minutes and come with every sign-in. */
   async function forgetTokens(): Promise<void> {
-    let forgotten = 0
-    do {
-      forgotten = await records.tokens.forget({ now: now(), limit: SWEEP_BATCH })
-    } while (forgotten === SWEEP_BATCH)
+    await takeBatches(SWEEP_BATCH, (limit) => records.tokens.forget({ now: now(), limit }))
   }
 
   async function forgetSessions(): Promise<void> {
-    let forgotten = 0
-    do {
-      forgotten = await records.sessions.expire({ now: now(), limit: SWEEP_BATCH })
-    } while (forgotten === SWEEP_BATCH)
+    await takeBatches(SWEEP_BATCH, (limit) => records.sessions.expire({ now: now(), limit }))
   }
 
   /** A little of it in each round, since it is never urgent. */
@@ -167,15 +181,19 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
   }
 
   async function discard(): Promise<void> {
-    if (blobs !== undefined) await discardObjects({ records, blobs, instanceId, now, removing })
+    if (blobs !== undefined) await discardObjects({ records, blobs, instanceId, now, removing, isOver: stepTime() })
   }
 
   return {
     round,
     start(intervalMs = 5000) {
-      const roundOrReport = (): Promise<void> =>
-        round().catch((error: unknown) => log.error({ err: error }, 'upkeep failed'))
-      repetition = repeat(roundOrReport, intervalMs)
+      const rounds = async (): Promise<void> => {
+        while (await round());
+      }
+      repetition = repeat(
+        () => rounds().catch((error: unknown) => log.error({ err: error }, 'upkeep failed')),
+        intervalMs,
+      )
     },
     async stop() {
       isStopped = true

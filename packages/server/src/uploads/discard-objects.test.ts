@@ -38,6 +38,15 @@ describe('discardObjects', () => {
     expect(await fixture.blobs.digests()).toEqual([])
   })
 
+  it('begins no removal once its time is over, and goes on the next time', async () => {
+    await stageAndRemove(BYTES, OTHER)
+    let asked = 0
+    const isOver = () => ++asked > 1
+    expect(await discardObjects({ ...fixture, isOver })).toBe(1)
+    expect(await fixture.blobs.digests()).toEqual([sha256Hex(OTHER)])
+    expect(await discardObjects(fixture)).toBe(1)
+  })
+
   it('leaves what an upload has called off', async () => {
     await stageAndRemove(BYTES)
     await fixture.stage(BYTES)

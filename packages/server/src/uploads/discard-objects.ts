@@ -19,20 +19,26 @@ export interface DiscardDeps {
   readonly removalMs?: number
 }
 
+export interface DiscardAllDeps extends DiscardDeps {
+  /** True when no more removals are to begin; asked where there are some. @default never */
+  readonly isOver?: () => boolean
+}
+
 /**
- * Removes all bytes that no live file needs. Each removal is taken in the records first, so that an upload of the same
+ * Removes all bytes that no live file needs, or as many as there is time for. Each removal is taken in the records first, so that an upload of the same
  * bytes waits for its end instead of losing what it just wrote.
  *
  * @returns how many objects were removed.
- * @throws the first failure of a removal, after every other one was tried; what failed is tried again the next time.
+ * @throws the first failure of a removal, after the others were tried; what failed is tried again the next time.
  */
-export async function discardObjects(deps: DiscardDeps): Promise<number> {
+export async function discardObjects({ isOver = () => false, ...deps }: DiscardAllDeps): Promise<number> {
   const failures = new Map<string, unknown>()
   let removed = 0
   for (;;) {
     const batch = await deps.records.discards.pending({ instanceId: deps.instanceId, now: deps.now(), limit: BATCH })
     let taken = 0
     for (const blob of batch.filter((one) => !failures.has(nameOf(one)))) {
+      if (isOver()) break
       try {
         if (await discardBlob(deps, blob)) taken += 1
       } catch (error) {
@@ -41,7 +47,7 @@ export async function discardObjects(deps: DiscardDeps): Promise<number> {
     }
     removed += taken
     // A batch of which nothing could be taken is in other hands, was called off, or failed.
-    if (taken === 0) break
+    if (taken === 0 || isOver()) break
   }
   const [failure] = failures.values()
   if (failures.size > 0) throw failure
