@@ -20,13 +20,13 @@ export interface DiscardDeps {
 }
 
 export interface DiscardAllDeps extends DiscardDeps {
-  /** True when no more removals are to begin; asked where there are some. @default never */
+  /** True when the rest is for the next time. Asked after each batch of 100: a slow removal holds up none of its batch. @default never */
   readonly isOver?: () => boolean
 }
 
 /**
- * Removes all bytes that no live file needs, or as many as there is time for. Each removal is taken in the records first, so that an upload of the same
- * bytes waits for its end instead of losing what it just wrote.
+ * Removes all bytes that no live file needs, or as many as there is time for. Each removal is taken in the records first, so that an
+ * upload of the same bytes waits for its end instead of losing what it just wrote.
  *
  * @returns how many objects were removed.
  * @throws the first failure of a removal, after the others were tried; what failed is tried again the next time.
@@ -38,7 +38,6 @@ export async function discardObjects({ isOver = () => false, ...deps }: DiscardA
     const batch = await deps.records.discards.pending({ instanceId: deps.instanceId, now: deps.now(), limit: BATCH })
     let taken = 0
     for (const blob of batch.filter((one) => !failures.has(nameOf(one)))) {
-      if (isOver()) break
       try {
         if (await discardBlob(deps, blob)) taken += 1
       } catch (error) {
