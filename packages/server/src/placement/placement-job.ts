@@ -115,8 +115,9 @@ export function createPlacementJob({ leaseholder, hasCallers = () => false, ...w
         return { isBusy: false }
       })
       const workMs = performance.now() - startedAt
-      const { utilization } = performance.eventLoopUtilization(loadBefore)
-      loadBefore = performance.eventLoopUtilization()
+      const load = performance.eventLoopUtilization()
+      const { utilization } = performance.eventLoopUtilization(load, loadBefore)
+      loadBefore = load
       const restMs = hasCallers() ? restBesideCallersMs(workMs, utilization) : REST_MS
       await rest(hasFailed ? BUSY_MS : restMs, stopping.signal)
       hasFailed = false

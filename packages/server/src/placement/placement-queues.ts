@@ -9,8 +9,8 @@ import { removeCopy } from './remove.ts'
 import { sendCopy } from './send.ts'
 import { TaskQueue } from './task-queue.ts'
 
-/** How much is looked up at a time; what is due beyond that waits in the records. */
-const BATCH = 64
+/** How much a round takes of each kind of work; what is due beyond that waits in the records. */
+export const ROUND_BATCH = 64
 /** What one prover is asked at once, by the kind of question. */
 const SENDS = 4
 const FOLLOWS = 4
@@ -113,7 +113,7 @@ export class PlacementQueues {
   /** @param underWay - as many of them are being worked on, and due still. */
   #due(prover: Prover, state: 'pending' | 'stored', underWay: number): Promise<readonly DueCopy[]> {
     const { records, now } = this.#context
-    return records.placements.due({ state, prover: prover.name, now: now(), limit: BATCH + underWay })
+    return records.placements.due({ state, prover: prover.name, now: now(), limit: ROUND_BATCH + underWay })
   }
 
   /** What this process asks itself has its answer at once: sixteen of them would hold up everybody else. */
@@ -148,7 +148,7 @@ export class PlacementQueues {
     const context = this.#context
     const queue = this.#removals
     if (!queue.isOpen) return false
-    const limit = BATCH + queue.count
+    const limit = ROUND_BATCH + queue.count
     const removable = await context.records.placements.removable({ limit, now: context.now() })
     const before = queue.count
     for (const copy of removable) {

@@ -4,16 +4,11 @@ import { aggregateWaiting } from './aggregate.ts'
 import { enrolFiles } from './enrol.ts'
 import { makeCar } from './make-car.ts'
 import type { PlacementContext } from './placement-context.ts'
-import { PlacementQueues } from './placement-queues.ts'
+import { PlacementQueues, ROUND_BATCH } from './placement-queues.ts'
 import { DEFAULT_SCHEDULE, type PlacementSchedule } from './placement-schedule.ts'
 import { detachRemovedProvers, reconcilePieces } from './reconcile.ts'
 import { TaskQueue } from './task-queue.ts'
 
-/**
- * Files that are enrolled, and pieces that are reconciled, in one round: as many as a round takes from each queue, so that none is begun
- * long before it can go on. On SQLite, uploads wait for the transaction that enrols them, 2 to 3 ms.
- */
-const BATCH = 64
 const AGGREGATE_TARGET_BYTES = 64 * 1024 * 1024
 /** The pause between two rounds of the proposer, unless it asks for another. */
 const PROPOSE_AGAIN_MS = 1000
@@ -83,10 +78,11 @@ export class PlacementTerm {
   async start(): Promise<boolean> {
     const context = this.#context
     if (!this.#hasDetached) await this.#step(() => this.#detach())
+    // As many of each, so that no file is begun long before it can go on. On SQLite, uploads wait 2 to 3 ms for the transaction that enrols them.
     const steps = [
-      async () => (await enrolFiles(context, BATCH)) > 0,
+      async () => (await enrolFiles(context, ROUND_BATCH)) > 0,
       () => aggregateWaiting(context),
-      async () => (await reconcilePieces(context, BATCH)) > 0,
+      async () => (await reconcilePieces(context, ROUND_BATCH)) > 0,
       () => this.#queues.start(),
     ]
     let isBusy = false
