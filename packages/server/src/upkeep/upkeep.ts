@@ -8,7 +8,7 @@ import type { Reservations } from '../uploads/reservations.ts'
 import { oldRecordEraser } from './erase-old-records.ts'
 import { type RecoverDeps, recover } from './recover.ts'
 
-/** How long a step of a round begins more work: leases are extended once a round, and the port is opened after the first one. */
+/** After this time a step leaves the rest to the next round: leases are extended once a round, and the port is opened after the first one. */
 const STEP_MS = 1000
 const EXPIRE_BATCH = 500
 /** Rows that are removed in one transaction, for which uploads wait. */
@@ -34,7 +34,7 @@ export interface Upkeep {
   /**
    * One round: recover, revive, expire, remove files of blocked callers, release, discard, sweep, end uploads that expired, erase what is old, move audits of an older version, flush, remind. What `start` repeats. A step that fails is logged.
    *
-   * @returns true when a step had more to do than it may in one round: the next round should follow at once.
+   * @returns true when a step left something to the next round, which should follow at once.
    */
   round(): Promise<boolean>
   /** Repeats rounds, and keeps this instance's reservations alive, until `stop`. */
@@ -94,7 +94,7 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
     return isMoreLeft && !hasFailed
   }
 
-  /** Answers whether a step leaves the rest to the next round; to be asked where there is a rest. */
+  /** Makes the question that a step asks where it has more to do: true when it leaves that to the next round. */
   function stepTime(): () => boolean {
     const endsAt = performance.now() + STEP_MS
     return () => {
