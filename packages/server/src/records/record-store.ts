@@ -392,8 +392,8 @@ export interface QuotaRecords {
    *   reservation was returned before.
    */
   release(request: { reservationId: string; now: number; published?: BlobName | undefined }): Promise<void>
-  /** Keeps the reservations of an instance alive. */
-  extendLeases(request: { instanceId: string; leaseUntil: number }): Promise<void>
+  /** Keeps the reservations of an instance alive whose lease ends before `endingBefore`. The others are not written to. */
+  extendLeases(request: { instanceId: string; endingBefore: number; leaseUntil: number }): Promise<void>
   /** Returns the reservations whose lease ended before `now`; answers how many. */
   releaseExpired(request: { now: number }): Promise<number>
   /** From `fromDay` to `today`; `reservedBytes` and `reservedFiles` count the reservations of the principal for `today`. */

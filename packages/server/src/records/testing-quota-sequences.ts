@@ -83,7 +83,8 @@ class Sequence {
   async #cutLeases(store: RecordStore, on: number, now: number): Promise<void> {
     const ids = this.#reserved.filter((reserved) => reserved.on === on).map(({ id }) => id)
     this.#cut.set(on, ids)
-    await store.quotas.extendLeases({ instanceId: this.#instance(on), leaseUntil: now - 1 })
+    const endingBefore = Number.MAX_SAFE_INTEGER
+    await store.quotas.extendLeases({ instanceId: this.#instance(on), endingBefore, leaseUntil: now - 1 })
   }
 
   #callOf(step: Step, now: number): QuotaCall | undefined {

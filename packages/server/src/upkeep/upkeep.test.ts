@@ -3,9 +3,11 @@ import { LadeError } from '@lade/core/errors'
 import { DAY_MS } from '@lade/core/time'
 import { sha256Hex } from '@lade/node/hashing/sha256'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { utcDay } from '../quotas/utc-day.ts'
 import type { RecordStore } from '../records/record-store.ts'
 import { memoryLog } from '../testing/running/running-service.ts'
 import { fileRecordOf, openStagingFixture, PRINCIPAL, type StagingFixture } from '../testing/running/staging-fixture.ts'
+import { LEASE_MS } from '../uploads/admit-upload.ts'
 import { Reservations } from '../uploads/reservations.ts'
 import { createUpkeep, type UpkeepDeps } from './upkeep.ts'
 
@@ -68,6 +70,27 @@ describe('createUpkeep', () => {
     await instances.deregister({ instanceId: fixture.instanceId, now: fixture.clock.now })
     await upkeepOf().round()
     expect(await instances.list()).toContain(fixture.instanceId)
+  })
+
+  it('extends the lease of a reservation three times a minute, long before it ends', async () => {
+    const { clock, instanceId, records } = fixture
+    const startedAt = clock.now
+    const quota = { principal: PRINCIPAL, day: utcDay(clock.now), capBytes: 100, capFiles: 1, maxInFlight: 1 }
+    const upload = { key: 'opaque:a', sizeBytes: 1, now: clock.now }
+    const leaseUntil = clock.now + LEASE_MS
+    await records.quotas.reserve({ reservationId: 'r', instanceId, leaseUntil, ...quota, ...upload })
+    const upkeep = upkeepOf()
+    const extendedAfterMs: number[] = []
+    let lastUntil = leaseUntil
+    for (; clock.now <= startedAt + 60_000; clock.now += 5000) {
+      await upkeep.round()
+      const [reservation] = await records.admin.uploads({ limit: 1 })
+      const until = reservation?.leaseUntil ?? Number.NaN
+      if (until !== lastUntil) extendedAfterMs.push(clock.now - startedAt)
+      lastUntil = until
+      expect(until - clock.now).toBeGreaterThanOrEqual(LEASE_MS - 15_000)
+    }
+    expect(extendedAfterMs).toEqual([20_000, 40_000, 60_000])
   })
 
   it('forgets the tokens of wallets that have expired, and no other', async () => {

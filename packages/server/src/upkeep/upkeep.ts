@@ -10,6 +10,11 @@ import { type RecoverDeps, recover } from './recover.ts'
 
 /** After this time a step leaves the rest to the next round: leases are extended once a round, and the port is opened after the first one. */
 const STEP_MS = 1000
+/**
+ * A lease is extended when it ends within this time, so that it is let be for a while. An extension undoes a commit of the same reservation
+ * that is under way, and the commit of a large folder may take longer than two rounds are apart.
+ */
+const EXTENDED_WITHIN_MS = LEASE_MS - 15_000
 const EXPIRE_BATCH = 500
 /** Rows that are removed in one transaction, for which uploads wait. */
 const SWEEP_BATCH = 2000
@@ -62,7 +67,8 @@ export function createUpkeep(deps: UpkeepDeps): Upkeep {
       deps.remind()
       return false
     }
-    await records.quotas.extendLeases({ instanceId, leaseUntil: now() + LEASE_MS })
+    const lease = { endingBefore: now() + EXTENDED_WITHIN_MS, leaseUntil: now() + LEASE_MS }
+    await records.quotas.extendLeases({ instanceId, ...lease })
     for (const step of [
       register,
       release,

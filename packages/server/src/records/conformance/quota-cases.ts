@@ -162,7 +162,17 @@ export function quotaCases({ it }: Cases): void {
   it('extends the leases of one instance only', async (store) => {
     await reserve(store, upload({ content: 'alive', sizeBytes: 1 }))
     await reserve(store, upload({ content: 'dead', sizeBytes: 2, instanceId: 'instance-b' }))
-    await store.quotas.extendLeases({ instanceId: 'instance-a', leaseUntil: NOW + 3 * HOUR })
+    const lease = { endingBefore: NOW + 2 * HOUR, leaseUntil: NOW + 3 * HOUR }
+    await store.quotas.extendLeases({ instanceId: 'instance-a', ...lease })
+    expect(await store.quotas.releaseExpired({ now: NOW + 2 * HOUR })).toBe(1)
+    expect(await account(store)).toMatchObject({ reserved: 1 })
+  })
+
+  it('extends the leases that end before the given time, and no others', async (store) => {
+    await reserve(store, upload({ content: 'ends before', sizeBytes: 1, leaseUntil: NOW + HOUR - 1 }))
+    await reserve(store, upload({ content: 'ends then', sizeBytes: 2, leaseUntil: NOW + HOUR }))
+    const lease = { endingBefore: NOW + HOUR, leaseUntil: NOW + 3 * HOUR }
+    await store.quotas.extendLeases({ instanceId: 'instance-a', ...lease })
     expect(await store.quotas.releaseExpired({ now: NOW + 2 * HOUR })).toBe(1)
     expect(await account(store)).toMatchObject({ reserved: 1 })
   })

@@ -46,6 +46,12 @@ interface ReleaseRequest {
   readonly published?: BlobName | undefined
 }
 
+interface ExtendRequest {
+  readonly instanceId: string
+  readonly endingBefore: number
+  readonly leaseUntil: number
+}
+
 /** Reservations and charges. Each function runs inside the caller's transaction. */
 export function prepareQuotaWrites(db: Sql, contents: ContentWrites, discards: DiscardWrites, deals: DealWrites) {
   const content = prepareContentReads(db)
@@ -70,7 +76,9 @@ export function prepareQuotaWrites(db: Sql, contents: ContentWrites, discards: D
   const claimBytes = db.prepare<[string, string, string]>(
     'UPDATE reservations SET claimed_sha256 = ?, claimed_put = ? WHERE id = ?',
   )
-  const extend = db.prepare<[number, string]>('UPDATE reservations SET lease_until = ? WHERE instance = ?')
+  const extend = db.prepare<[number, string, number]>(
+    'UPDATE reservations SET lease_until = ? WHERE instance = ? AND lease_until < ?',
+  )
   const expired = db.prepare<[number], string>('SELECT id FROM reservations WHERE lease_until < ?').pluck()
   const ofInstance = db.prepare<[string], string>('SELECT id FROM reservations WHERE instance = ?').pluck()
 
@@ -195,8 +203,8 @@ export function prepareQuotaWrites(db: Sql, contents: ContentWrites, discards: D
       return { outcome: 'recorded', sequence, usedBytes: decision.usedBytes + chargedBytes, ...left }
     },
 
-    *extendLeases({ instanceId, leaseUntil }: { instanceId: string; leaseUntil: number }): Steps<void> {
-      yield* extend.run(leaseUntil, instanceId)
+    *extendLeases({ instanceId, endingBefore, leaseUntil }: ExtendRequest): Steps<void> {
+      yield* extend.run(leaseUntil, instanceId, endingBefore)
     },
 
     *releaseExpired({ now }: { now: number }): Steps<number> {
