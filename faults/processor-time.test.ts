@@ -28,6 +28,8 @@ const CAR_SECONDS_PER_GIB = 164
 /** What a CAR may cost beside its bytes, where one block has tens of thousands of links. */
 const MAX_CAR_MS = 4 * MAX_MS
 const GIB = 1024 ** 3
+/** How often a cost above the limit is measured: it counts what others do meanwhile, too. */
+const MOST_MEASUREMENTS = 3
 /** What is above the limit by far is not asked so often. */
 const MOST_MS = 3000
 
@@ -87,13 +89,16 @@ test('no request but a CAR of many links costs more than 50 ms of processor time
   const costs: string[] = []
   const above: string[] = []
   for (const request of requests) {
-    const costMs = await costOf(server, request)
+    const maxMs = isCar(request) ? MAX_CAR_MS : MAX_MS
+    let costMs = await costOf(server, request)
+    let slowness = costMs <= maxMs ? 1 : processorSlowness()
+    for (let times = 1; times < MOST_MEASUREMENTS && costMs > maxMs * slowness; times += 1) {
+      costMs = Math.min(costMs, await costOf(server, request))
+      slowness = Math.max(slowness, processorSlowness())
+    }
     const line = `${request.route}, ${request.what}: ${costMs.toFixed(1)} ms`
     costs.push(line)
     if (PLAN.isFull) process.stderr.write(`${line}\n`)
-    const maxMs = isCar(request) ? MAX_CAR_MS : MAX_MS
-    if (costMs <= maxMs) continue
-    const slowness = processorSlowness()
     if (costMs > maxMs * slowness) above.push(`${line}, on a machine that is ${slowness.toFixed(1)} times as slow`)
   }
   expect(above, costs.join('\n')).toEqual([])

@@ -6,10 +6,12 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { noise } from '../packages/client/src/testing/noise.ts'
 import { startChild } from '../services/child.ts'
 import { type Lade, startLade } from '../services/lade.ts'
+import { processorSlowness } from '../tools/tests/processor-slowness.ts'
 import { diskBytesOf, openToolbox, ROOT } from './toolbox.ts'
 
 const run = promisify(execFile)
 const MAX_DISK_BYTES = 200_000_000
+/** On a machine that is not slowed down. */
 const MAX_START_MS = 150
 /** More than one part is hashed on threads. */
 const FILE_BYTES = 40_000_000
@@ -44,7 +46,7 @@ describe('the installed command line', () => {
       expect((await lade(['--version'])).stdout).toBe(`${version}\n`)
       takenMs.push(performance.now() - begun)
     }
-    expect(Math.min(...takenMs)).toBeLessThan(MAX_START_MS)
+    expect(Math.min(...takenMs)).toBeLessThan(MAX_START_MS * processorSlowness())
   })
 
   it('says in one sentence which Node.js it needs', async () => {
@@ -61,7 +63,7 @@ describe('the installed command line', () => {
       import { createRequire } from 'node:module'
       import { join } from 'node:path'
       const addon = createRequire(join(process.argv[1], 'dist/main.js'))('#native/sha256-streams-linux-x64.node')
-      console.log(typeof addon.run)`
+      console.log(typeof addon.returnMemory, typeof addon.run)`
     const { stdout } = await run(process.execPath, [
       '--input-type=module',
       '--eval',
@@ -69,7 +71,9 @@ describe('the installed command line', () => {
       '--',
       join(folder, 'node_modules/@lade/cli'),
     ])
-    expect(stdout).toBe('function\n')
+    // What hashes two streams at once is there where the processor has the instructions.
+    const hasInstructions = /\bsha_ni\b/.test(await readFile('/proc/cpuinfo', 'utf8'))
+    expect(stdout).toBe(`function ${hasInstructions ? 'function' : 'undefined'}\n`)
   })
 
   it('serves, puts and gets', async () => {

@@ -15,6 +15,9 @@ function refusalOf(headerValue: string): string {
   }
 }
 
+/** A few milliseconds on most machines. Steps that grow with the square of the length take seconds. */
+const LONGEST_MS = 50
+
 /** The best of five, so that what else the machine does is not measured. */
 function fastestMs(run: () => void): number {
   const timesMs = Array.from({ length: 5 }, () => {
@@ -144,10 +147,10 @@ describe('parseFileName', () => {
   })
 
   test.each(['%', '%20', '%41', 'a', ' ', '.', '\u0000', '%E2%80%AE', '%2F'])(
-    'answers within 10 ms to 100 KB of %j',
+    'answers within 50 ms to 100 KB of %j',
     (piece) => {
       const headerValue = piece.repeat(Math.ceil(100_000 / piece.length))
-      expect(fastestMs(() => refusalOf(headerValue))).toBeLessThan(10)
+      expect(fastestMs(() => refusalOf(headerValue))).toBeLessThan(LONGEST_MS)
     },
   )
 })

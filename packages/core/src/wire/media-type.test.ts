@@ -28,6 +28,9 @@ const mediaType = fc
   .tuple(token, token, fc.array(parameter, { maxLength: 5 }))
   .map(([type, subtype, parameters]) => `${type}/${subtype}${parameters.join('')}`)
 
+/** A few milliseconds on most machines. Steps that grow with the square of the length take seconds. */
+const LONGEST_MS = 50
+
 /** The best of five, so that what else the machine does is not measured. */
 function fastestMs(run: () => void): number {
   const timesMs = Array.from({ length: 5 }, () => {
@@ -125,19 +128,19 @@ describe('parseMediaType', () => {
     )
   })
 
-  test('answers within 10 ms to 250 characters that almost match', () => {
+  test('answers within 50 ms to 250 characters that almost match', () => {
     for (const piece of ['; ', ';', ' ', ';a=b', '; a="b"', '"', '\\', '\\"', ';a=']) {
       const value = `${`a/b;c="${piece}"`.padEnd(10)}${piece.repeat(250)}`.slice(0, 250)
       for (const candidate of [`${value}\u0000`, `a/b${piece.repeat(250)}`.slice(0, 250).concat('!\u0000')]) {
-        expect(fastestMs(() => refusalOf(candidate))).toBeLessThan(10)
+        expect(fastestMs(() => refusalOf(candidate))).toBeLessThan(LONGEST_MS)
       }
     }
   })
 
-  test('answers within 10 ms to 100 KB', () => {
+  test('answers within 50 ms to 100 KB', () => {
     for (const piece of ['a', ' ', ';', '; ', 'a/b;', '"']) {
       const value = piece.repeat(Math.ceil(100_000 / piece.length))
-      expect(fastestMs(() => refusalOf(value))).toBeLessThan(10)
+      expect(fastestMs(() => refusalOf(value))).toBeLessThan(LONGEST_MS)
     }
   })
 })
@@ -207,10 +210,10 @@ describe('what a browser does with a type', () => {
     )
   })
 
-  test('is known within 10 ms of 100 KB', () => {
+  test('is known within 50 ms of 100 KB', () => {
     for (const piece of ['a', ' ', ';', '+xml', 'text/html ', 'image/']) {
       const value = piece.repeat(Math.ceil(100_000 / piece.length))
-      expect(fastestMs(() => isShownMediaType(value) || isPageMediaType(value))).toBeLessThan(10)
+      expect(fastestMs(() => isShownMediaType(value) || isPageMediaType(value))).toBeLessThan(LONGEST_MS)
     }
   })
 })

@@ -1,12 +1,14 @@
 import type { FileList } from '@lade/core/wire'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Postgres, startPostgres } from '../../../../services/postgres.ts'
+import { processorSlowness } from '../../../../tools/tests/processor-slowness.ts'
 import { FREQUENT_WORD, fillWithFiles, RARE_WORD } from '../testing/running/many-files.ts'
 import { bearer, type RunningService, runService } from '../testing/running/running-service.ts'
 
 const FILES = 100_000
 /** As many as the console asks for at a time. */
 const PAGE_FILES = 250
+/** How long a page may take, the median of all, on a machine that is not slowed down. */
 const MEDIAN_MS = 100
 
 /** What the console asks for, and how many files it finds. */
@@ -80,6 +82,6 @@ describe.each(['SQLite', 'PostgreSQL'])(`a caller with ${FILES} files on %s`, (e
     const ms = [median, p95, longest].map((one) => one.toFixed(1)).join(' / ')
     console.log(`${engine}, ${what}: ${cids.size} files on ${times.length} pages; ${ms} ms (median, p95, longest)`)
     expect([...cids].length).toBe(found)
-    expect(median).toBeLessThanOrEqual(MEDIAN_MS)
+    expect(median).toBeLessThanOrEqual(MEDIAN_MS * processorSlowness())
   })
 })
