@@ -16,23 +16,22 @@ export interface Relay {
   readonly url: URL
   /** Every request to `/api/upload` that has come, in order. */
   readonly uploads: readonly RelayedUpload[]
-  /** Where requests go from now on; they wait for a promise of it. */
-  target: URL | Promise<URL>
+  /** Where requests go from now on. */
+  target: URL
 }
 
 /**
- * Passes requests on and keeps a list of the uploads among them. When the service goes away connections are reset, as they
+ * Passes requests on and keeps a list of the uploads among them. While the service is away connections are reset, as they
  * would be without the relay. Ends with the running test.
  */
 export async function startRelay(target: URL): Promise<Relay> {
   const uploads: RelayedUpload[] = []
-  const relay: Relay & { url: URL } = { url: target, uploads, target }
-  const server = http.createServer(async (request, response) => {
+  const relay = { url: target, uploads, target }
+  const server = http.createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', relay.url)
     const upload: RelayedUpload = { cid: searchParams.get('cid') ?? '', sentBytes: 0, status: undefined }
     if (request.method === 'POST' && pathname === '/api/upload') uploads.push(upload)
-    const { hostname, port } = await relay.target
-    if (response.destroyed) return
+    const { hostname, port } = relay.target
     const { method, url: path, headers } = request
     const onward = http.request({ hostname, port, method, path, headers, agent: false }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers)

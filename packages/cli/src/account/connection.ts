@@ -79,7 +79,7 @@ export function accountKey({ url, token, wallet }: Pick<Account, 'url' | 'token'
 export interface ConnectOptions {
   /** Leaves the token out. */
   readonly isSponsored?: boolean
-  /** For what may take long anyhow: waits longer for a service that does not answer. */
+  /** For what may take long anyhow: waits longer for a service that does not answer, and most of a minute for one that has answered before. */
   readonly hasAllRetries?: boolean
   /** The service of a link, where one was given in place of an id. */
   readonly linkUrl?: string | undefined
@@ -127,8 +127,10 @@ export async function clientAs(
   return clientOf({ url, wallet: await signingWallet(wallet, await clientOf({ url }), url, terminal) }, options)
 }
 
-/** Somebody at a keyboard waits half a second for a service that is not there, and not three. */
+/** Somebody at a keyboard waits half a second for a service that is not there. */
 const FEW_RETRIES = { attempts: 3 }
+/** What has begun goes on after a restart of the service, which may take most of a minute. */
+const ALL_RETRIES = { attempts: 12, firstContactAttempts: 5 }
 
 /** What talks to a service. Loaded when it is needed, since most of a short command's time goes into loading. */
 export async function clientOf(
@@ -136,7 +138,7 @@ export async function clientOf(
   { hasAllRetries = false }: Pick<ConnectOptions, 'hasAllRetries'> = {},
 ): Promise<LadeClient> {
   const { createLadeClient } = await import('@lade/client')
-  return createLadeClient({ url, token, wallet, retry: hasAllRetries ? {} : FEW_RETRIES })
+  return createLadeClient({ url, token, wallet, retry: hasAllRetries ? ALL_RETRIES : FEW_RETRIES })
 }
 
 /**

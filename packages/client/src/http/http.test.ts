@@ -143,6 +143,17 @@ describe('what is given up', () => {
     expect(uploads()).toBeLessThanOrEqual(11)
   })
 
+  it('sooner while the service has never answered', async () => {
+    service.failAlways('POST /api/upload', resetAfter(1))
+    const retry = { attempts: 6, firstContactAttempts: 2, baseDelayMs: 1 }
+    const client = clientOf({ retry })
+    await expect(client.put(noise(10))).rejects.toMatchObject({ code: 'unreachable' })
+    expect(uploads()).toBe(2)
+    await client.info()
+    await expect(client.put(noise(10))).rejects.toMatchObject({ code: 'unreachable' })
+    expect(uploads()).toBe(2 + 6)
+  })
+
   it('when nobody listens, and says why', async () => {
     const gone = await startFakeService()
     await gone.close()

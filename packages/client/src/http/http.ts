@@ -2,7 +2,7 @@ import { LadeError } from '@lade/core/errors'
 import { type Slice, sizeOf } from '../hashing/slice.ts'
 import { errorOf, unexpected } from './answer-error.ts'
 import type { Credentials, Proof } from './credentials.ts'
-import { type Failure, isWorthRetrying, parseRetryAfter, type RetryPolicy, Waits, wait } from './retry.ts'
+import { Contact, type Failure, isWorthRetrying, parseRetryAfter, type RetryPolicy, Waits, wait } from './retry.ts'
 import type { Transport, TransportRequest } from './transport.ts'
 
 /** A request to the service, before it has a base URL and credentials. */
@@ -66,6 +66,8 @@ export interface HttpOptions {
 export function createHttp({ baseUrl, credentials, policy, transport }: HttpOptions): Http {
   // Once the service has asked, the next blocks or ranges of a private file are not asked for in vain first.
   let isAskedWho = credentials !== undefined && credentials.caller !== 'wallet'
+  const contact = new Contact()
+  const newWaits = (): Waits => new Waits(policy, { contact })
 
   /** One attempt; `read` belongs to it, so that an answer that breaks off is asked for again. */
   async function attempt<Result>(request: HttpRequest, read: Read<Result>): Promise<Outcome<Result>> {
@@ -85,6 +87,7 @@ export function createHttp({ baseUrl, credentials, policy, transport }: HttpOpti
     try {
       const sent = { ...headers, ...proof?.headers }
       response = await transport({ method, url, headers: sent, body, signal, onSent: request.onSent })
+      contact.note(response.status)
       if (response.ok) return { result: await read(response) }
     } catch (error) {
       signal?.throwIfAborted()
@@ -117,7 +120,7 @@ export function createHttp({ baseUrl, credentials, policy, transport }: HttpOpti
   }
 
   async function run<Result>(request: HttpRequest, read: Read<Result>): Promise<Result> {
-    const { signal, mayRepeat = true, waits = new Waits(policy) } = request
+    const { signal, mayRepeat = true, waits = newWaits() } = request
     let isProvenAgain = false
     for (;;) {
       signal?.throwIfAborted()
@@ -138,7 +141,7 @@ export function createHttp({ baseUrl, credentials, policy, transport }: HttpOpti
     send: (request) => run(request, async (response) => response),
     bytes: (request) => run(request, async (response) => new Uint8Array(await response.arrayBuffer())),
     json: <Result>(request: HttpRequest) => run<Result>(request, readJson),
-    newWaits: () => new Waits(policy),
+    newWaits,
     caller: credentials?.caller,
     coversBodies: credentials?.coversBodies === true,
     baseUrl,

@@ -1,7 +1,7 @@
 import { type ErrorCode, type ErrorEvidence, LadeError } from '@lade/core/errors'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_RETRY, isWorthRetrying, parseRetryAfter, retryPolicy, Waits, wait } from './retry.ts'
+import { Contact, DEFAULT_RETRY, isWorthRetrying, parseRetryAfter, retryPolicy, Waits, wait } from './retry.ts'
 
 const failure = <Code extends ErrorCode>(status: number | undefined, code: Code, evidence: ErrorEvidence[Code]) => ({
   error: new LadeError(code, evidence),
@@ -50,7 +50,7 @@ describe('Waits', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (chance) => {
         const policy = retryPolicy({ attempts: 8, budgetSeconds: 1e6, baseDelayMs: 100, maxDelayMs: 1000 })
-        const waits = new Waits(policy, () => chance)
+        const waits = new Waits(policy, { random: () => chance })
         for (const ceilingMs of [100, 200, 400, 800, 1000, 1000, 1000]) {
           const delayMs = waits.next(undefined)
           expect(delayMs).toBeGreaterThanOrEqual(ceilingMs / 2)
@@ -77,19 +77,40 @@ describe('Waits', () => {
     waits.renew()
     expect(waits.next(1000)).toBe(1000)
   })
+
+  it('has attempts of its own until the service has answered', () => {
+    const contact = new Contact()
+    const waits = new Waits(retryPolicy({ attempts: 3, firstContactAttempts: 2 }), { contact })
+    const left = (): number => {
+      waits.renew()
+      let attempts = 1
+      while (waits.next(0) !== undefined) attempts += 1
+      return attempts
+    }
+    for (const status of [502, 503, 504]) contact.note(status)
+    expect(left()).toBe(2)
+    contact.note(404)
+    expect(left()).toBe(3)
+    contact.note(503)
+    expect(left()).toBe(3)
+  })
 })
 
 describe('retryPolicy', () => {
   it('has defaults for what is not said', () => {
-    expect(retryPolicy({ attempts: 1 })).toEqual({ ...DEFAULT_RETRY, attempts: 1 })
+    expect(retryPolicy({ attempts: 1 })).toEqual({ ...DEFAULT_RETRY, attempts: 1, firstContactAttempts: 1 })
+    expect(retryPolicy({ firstContactAttempts: 2 })).toEqual({ ...DEFAULT_RETRY, firstContactAttempts: 2 })
   })
 
-  it.each([{ attempts: 0 }, { attempts: 1.5 }, { budgetSeconds: -1 }, { baseDelayMs: Number.NaN }])(
-    'refuses %j',
-    (changes) => {
-      expect(() => retryPolicy(changes)).toThrow(TypeError)
-    },
-  )
+  it.each([
+    { attempts: 0 },
+    { attempts: 1.5 },
+    { firstContactAttempts: 0 },
+    { budgetSeconds: -1 },
+    { baseDelayMs: Number.NaN },
+  ])('refuses %j', (changes) => {
+    expect(() => retryPolicy(changes)).toThrow(TypeError)
+  })
 })
 
 describe('parseRetryAfter', () => {

@@ -9,6 +9,11 @@ export interface RetryPolicy {
   /** How often a request is sent at most, 1 to send it once. @default 5 */
   readonly attempts: number
   /**
+   * The same while the service has not answered this client yet, so that a wrong address or a service that does not run is told soon.
+   * A proxy that says with 502, 503 or 504 that the service is away is no answer of it. @default `attempts`
+   */
+  readonly firstContactAttempts: number
+  /**
    * How long all the waits of a request may take together. What `Retry-After` asks for counts; when that is more than what
    * is left, the request fails at once. A download that gets on has all of it again. @default 60
    */
@@ -19,22 +24,32 @@ export interface RetryPolicy {
   readonly maxDelayMs: number
 }
 
-export const DEFAULT_RETRY: RetryPolicy = { attempts: 5, budgetSeconds: 60, baseDelayMs: 250, maxDelayMs: 10_000 }
+export const DEFAULT_RETRY: Omit<RetryPolicy, 'firstContactAttempts'> = {
+  attempts: 5,
+  budgetSeconds: 60,
+  baseDelayMs: 250,
+  maxDelayMs: 10_000,
+}
 
 /** What may go better the next time. */
 const PASSING = [408, 425, 429, 500, 502, 503, 504]
+/** What a proxy says while the service behind it is away. */
+const AWAY = [502, 503, 504]
 /** What refuses a request before anything is done. */
 const REFUSED = [429, 503]
 
 /** The policy with its defaults. @throws {TypeError} for a value that makes no sense. */
 export function retryPolicy(changes: Partial<RetryPolicy> = {}): RetryPolicy {
-  const policy = { ...DEFAULT_RETRY, ...changes }
+  const { attempts = DEFAULT_RETRY.attempts } = changes
+  const policy = { ...DEFAULT_RETRY, firstContactAttempts: attempts, ...changes }
   for (const [name, value] of Object.entries(policy)) {
     if (!Number.isFinite(value) || value < 0)
       throw new TypeError(`retry.${name} is ${value}, but it must be a finite number of 0 or more`)
   }
-  if (!Number.isInteger(policy.attempts) || policy.attempts < 1)
-    throw new TypeError(`retry.attempts is ${policy.attempts}, but it must be a whole number of 1 or more`)
+  for (const name of ['attempts', 'firstContactAttempts'] as const) {
+    if (!Number.isInteger(policy[name]) || policy[name] < 1)
+      throw new TypeError(`retry.${name} is ${policy[name]}, but it must be a whole number of 1 or more`)
+  }
   return policy
 }
 
@@ -58,21 +73,44 @@ export function isWorthRetrying({ error, status }: Failure, mayRepeat: boolean):
   return (mayRepeat ? PASSING : REFUSED).includes(status)
 }
 
+/** Whether the service of a client has answered it. */
+export class Contact {
+  #hasAnswered = false
+
+  get hasAnswered(): boolean {
+    return this.#hasAnswered
+  }
+
+  /** Notes a response. One that a proxy may have given in place of the service changes nothing. */
+  note(status: number): void {
+    if (!AWAY.includes(status)) this.#hasAnswered = true
+  }
+}
+
+export interface WaitsOptions {
+  /** @default one that has answered */
+  readonly contact?: Pick<Contact, 'hasAnswered'>
+  readonly random?: () => number
+}
+
 /** The waits of one request: how long before the next attempt, until attempts or budget are spent. */
 export class Waits {
   readonly #policy: RetryPolicy
+  readonly #contact: Pick<Contact, 'hasAnswered'>
   readonly #random: () => number
   #failures = 0
   #waitedMs = 0
 
-  constructor(policy: RetryPolicy, random: () => number = Math.random) {
+  constructor(policy: RetryPolicy, { contact = { hasAnswered: true }, random = Math.random }: WaitsOptions = {}) {
     this.#policy = policy
+    this.#contact = contact
     this.#random = random
   }
 
   /** Milliseconds to wait now; undefined when there is to be no other attempt. */
   next(retryAfterMs: number | undefined): number | undefined {
-    const { attempts, budgetSeconds, baseDelayMs, maxDelayMs } = this.#policy
+    const { firstContactAttempts, budgetSeconds, baseDelayMs, maxDelayMs } = this.#policy
+    const attempts = this.#contact.hasAnswered ? this.#policy.attempts : firstContactAttempts
     this.#failures += 1
     const ceilingMs = Math.min(maxDelayMs, baseDelayMs * 2 ** (this.#failures - 1))
     const delayMs = retryAfterMs ?? ceilingMs * (0.5 + this.#random() / 2)
