@@ -12,7 +12,7 @@ const reportPath = process.env.LADE_TEST_REPORT
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/compile', import.meta.url))
 
 /** How many times as long things may take before they count as hung: in CI nobody waits for the result, and the host may be busy. */
-const PATIENCE = process.env.CI === undefined ? 1 : 4
+const PATIENCE = process.env.CI === undefined ? 1 : 2
 
 /** Tests that need servers, and take their time; `npm run test:services` runs them, and `npm test` does without. */
 const ON_SERVICES = '**/*.services.test.ts'
@@ -46,10 +46,10 @@ const packages: TestProjectConfiguration = {
  */
 export default defineConfig({
   test: {
-    testTimeout: 30_000 * PATIENCE,
-    hookTimeout: 30_000 * PATIENCE,
+    testTimeout: 60_000 * PATIENCE,
+    hookTimeout: 60_000 * PATIENCE,
     // What comes about a second later on a machine that does something else as well has come about.
-    expect: { poll: { timeout: 10_000 * PATIENCE } },
+    expect: { poll: { timeout: 20_000 * PATIENCE } },
     // Tests wait for a disk, a socket or a process half of the time, so that four keep two processors busy.
     maxWorkers: 4,
     reporters:
