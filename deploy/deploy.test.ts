@@ -64,7 +64,7 @@ test.each([
   'deploy/docker/Dockerfile',
   'deploy/systemd/lade.service',
 ])('a start by %s bounds the memory of new JavaScript objects', (file) => {
-  expect(readFileSync(join(ROOT, file), 'utf8')).toContain('--max-semi-space-size=4')
+  expect(readFileSync(join(ROOT, file), 'utf8')).toContain('--max-semi-space-size=8')
 })
 
 describe('systemd', () => {

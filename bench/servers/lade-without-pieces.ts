@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=4
+#!/usr/bin/env -S node --max-semi-space-size=8
 /**
  * The service as it is, but for the piece commitment of big bodies, which is left out: what tells how much that costs.
  * Started like `lade serve`, and configured by the same variables.

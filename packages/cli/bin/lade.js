@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=4
+#!/usr/bin/env -S node --max-semi-space-size=8
 // The command of the published package. Older versions of Node.js must be able to read this file.
 import process from 'node:process'
 

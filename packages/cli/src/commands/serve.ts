@@ -23,9 +23,11 @@ async function serve(command: Command, terminal: Terminal): Promise<void> {
   const stopAsked = stopSignal()
   // Here, since the other commands need nothing of the server's weight.
   const { growHeapSlowly } = await import('@lade/node/memory/grow-heap-slowly')
+  const { keepThreadsSmall } = await import('@lade/node/memory/keep-threads-small')
   const { returnMemory } = await import('@lade/node/memory/return-memory')
   const { collectWhenQuiet } = await import('@lade/node/memory/collect-when-quiet')
   growHeapSlowly()
+  keepThreadsSmall()
   returnMemory()
   collectWhenQuiet()
   const { isMember, startLade } = await import('@lade/server')
