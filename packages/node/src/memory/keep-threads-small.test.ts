@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 const MIB = 1024 * 1024
 const MODULE = new URL('./keep-threads-small.ts', import.meta.url).href
 
-/** Keeps the last 16 MiB of what it makes, so that V8 makes as much room for new objects as it may, and prints how much that was. */
+/** Keeps the last 100,000 objects that it makes, so that V8 makes as much room for new objects as it may, and prints how much that was. */
 const SCRIPT = `
   import { getHeapSpaceStatistics } from 'node:v8'
   import { isMainThread, parentPort, Worker } from 'node:worker_threads'

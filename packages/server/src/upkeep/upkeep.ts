@@ -8,7 +8,7 @@ import type { Reservations } from '../uploads/reservations.ts'
 import { oldRecordEraser } from './erase-old-records.ts'
 import { type RecoverDeps, recover } from './recover.ts'
 
-/** After this time a step leaves the rest to the next round: leases are extended once a round, and the port is opened after the first one. */
+/** After this time a step leaves the rest to the next round: leases are extended between two rounds, and the port is opened after the first one. */
 const STEP_MS = 1000
 /**
  * A lease is extended when it ends within this time, so that it is let be for a while. An extension undoes a commit of the same reservation
