@@ -79,7 +79,7 @@ export function accountKey({ url, token, wallet }: Pick<Account, 'url' | 'token'
 export interface ConnectOptions {
   /** Leaves the token out. */
   readonly isSponsored?: boolean
-  /** For what may take long anyhow: waits longer for a service that does not answer, and most of a minute for one that has answered before. */
+  /** For what may take long anyhow: waits longer for a service that does not answer, and half a minute at least for one that has answered before. */
   readonly hasAllRetries?: boolean
   /** The service of a link, where one was given in place of an id. */
   readonly linkUrl?: string | undefined
@@ -129,7 +129,7 @@ export async function clientAs(
 
 /** Somebody at a keyboard waits half a second for a service that is not there. */
 const FEW_RETRIES = { attempts: 3 }
-/** What has begun goes on after a restart of the service, which may take most of a minute. */
+/** What has begun goes on after a restart of the service, of up to half a minute. */
 const ALL_RETRIES = { attempts: 12, firstContactAttempts: 5 }
 
 /** What talks to a service. Loaded when it is needed, since most of a short command's time goes into loading. */

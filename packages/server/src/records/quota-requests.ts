@@ -41,6 +41,13 @@ export interface ReserveRequest extends AdmitRequest {
   readonly grows?: boolean
 }
 
+/** Which leases end at `leaseUntil` from now on: those of an instance that end before `endingBefore`. In epoch milliseconds. */
+export interface ExtendLeasesRequest {
+  readonly instanceId: string
+  readonly endingBefore: number
+  readonly leaseUntil: number
+}
+
 /** `usedBytes` is what is charged and reserved for the principal and day; after a reservation it includes that one. */
 export type ReserveOutcome =
   | ({ readonly outcome: 'reserved'; readonly reservedBytes: number; readonly usedBytes: number } & WithDay)

@@ -19,7 +19,14 @@ import type { LimitRecords } from './limit-records.ts'
 import type { LoginCodeRecords } from './login-code-records.ts'
 import type { OpenUploadCompletion, OpenUploadRecords } from './open-upload-records.ts'
 import type { OfferRecords, PlacedStatus, Placement, PlacementRecords } from './placement-records.ts'
-import type { AdmitAll, AdmitRequest, ReserveOutcome, ReserveRequest, WithDay } from './quota-requests.ts'
+import type {
+  AdmitAll,
+  AdmitRequest,
+  ExtendLeasesRequest,
+  ReserveOutcome,
+  ReserveRequest,
+  WithDay,
+} from './quota-requests.ts'
 import type { SessionRecords } from './session-records.ts'
 import type { TakedownRecords } from './takedown-records.ts'
 import type { TokenRecords } from './token-records.ts'
@@ -135,7 +142,7 @@ export type {
   UnreconciledPiece,
   WaitingFile,
 } from './placement-records.ts'
-export type { AdmitAll, AdmitRequest, ReserveOutcome, ReserveRequest } from './quota-requests.ts'
+export type { AdmitAll, AdmitRequest, ExtendLeasesRequest, ReserveOutcome, ReserveRequest } from './quota-requests.ts'
 export type {
   CountedSignup,
   SessionOpening,
@@ -392,8 +399,8 @@ export interface QuotaRecords {
    *   reservation was returned before.
    */
   release(request: { reservationId: string; now: number; published?: BlobName | undefined }): Promise<void>
-  /** Keeps the reservations of an instance alive whose lease ends before `endingBefore`. The others are not written to. */
-  extendLeases(request: { instanceId: string; endingBefore: number; leaseUntil: number }): Promise<void>
+  /** Keeps reservations of an instance alive. Those whose lease ends later than asked for are not written to. */
+  extendLeases(request: ExtendLeasesRequest): Promise<void>
   /** Returns the reservations whose lease ended before `now`; answers how many. */
   releaseExpired(request: { now: number }): Promise<number>
   /** From `fromDay` to `today`; `reservedBytes` and `reservedFiles` count the reservations of the principal for `today`. */

@@ -11,8 +11,8 @@ import { type RecoverDeps, recover } from './recover.ts'
 /** After this time a step leaves the rest to the next round: leases are extended between two rounds, and the port is opened after the first one. */
 const STEP_MS = 1000
 /**
- * A lease is extended when it ends within this time, so that it is let be for a while. An extension undoes a commit of the same reservation
- * that is under way, and the commit of a large folder may take longer than two rounds are apart.
+ * A lease is extended when it ends within this time: at most once in 15 seconds, which is longer than a write is tried. An extension undoes a
+ * commit of the same reservation that is under way, and the commit of a large folder takes longer than it is from one round to the next.
  */
 const EXTENDED_WITHIN_MS = LEASE_MS - 15_000
 const EXPIRE_BATCH = 500

@@ -4,6 +4,7 @@ import { sha256Of } from '../object-handle.ts'
 import type {
   ClaimOutcome,
   DayLeft,
+  ExtendLeasesRequest,
   GrowOutcome,
   GrowRequest,
   ReserveOutcome,
@@ -44,12 +45,6 @@ interface ReleaseRequest {
   readonly reservationId: string
   readonly now: number
   readonly published?: BlobName | undefined
-}
-
-interface ExtendRequest {
-  readonly instanceId: string
-  readonly endingBefore: number
-  readonly leaseUntil: number
 }
 
 /** Reservations and charges. Each function runs inside the caller's transaction. */
@@ -203,7 +198,7 @@ export function prepareQuotaWrites(db: Sql, contents: ContentWrites, discards: D
       return { outcome: 'recorded', sequence, usedBytes: decision.usedBytes + chargedBytes, ...left }
     },
 
-    *extendLeases({ instanceId, endingBefore, leaseUntil }: ExtendRequest): Steps<void> {
+    *extendLeases({ instanceId, endingBefore, leaseUntil }: ExtendLeasesRequest): Steps<void> {
       yield* extend.run(leaseUntil, instanceId, endingBefore)
     },
 
