@@ -3,6 +3,7 @@ import { hexOf } from '@lade/node/hashing/hex'
 import { pieceHashing } from '@lade/node/hashing/piece-hashing'
 import type { ByteRange } from '../blobs/blob-store.ts'
 import type { Prover } from '../proving/prover.ts'
+import { readingPiece } from '../proving/reading-piece.ts'
 import { SECTION_BYTES } from '../proving/section-roots.ts'
 import { possessionFlaw } from '../proving/verify-possession.ts'
 import type { CopyOfPiece, DueCopy } from '../records/record-store.ts'
@@ -10,6 +11,7 @@ import { askProver, type ProverAnswer } from './ask-prover.ts'
 import { commitmentOf } from './commitment-of.ts'
 import { isIncomplete } from './is-incomplete.ts'
 import { encodeProofs } from './kept-proof.ts'
+import { pieceBytes } from './piece-bytes.ts'
 import type { PlacementContext } from './placement-context.ts'
 import { type PieceSample, samplePiece } from './sample-piece.ts'
 
@@ -119,8 +121,9 @@ async function findProof(
 
 /** Reads all of a small piece and hashes it: this shows more than five proofs, and is less work. The proofs are made when somebody asks for them. */
 async function hashWhole(context: PlacementContext, prover: Prover, { piece }: CopyOfPiece): Promise<Finding> {
-  const range = { offset: 0, length: piece.sizeBytes }
-  const answer = await retrieve(context, prover, pieceCidOf(piece), range)
+  // The local prover would look up by its CID the piece that is known here.
+  const readWhole = () => readingPiece(() => pieceBytes(context, piece).read(0, piece.sizeBytes))
+  const answer = await askProver(context, prover, context.schedule.proofDeadlineMs, readWhole)
   if (answer.outcome !== 'answered') return withoutAnswer(answer)
   const isPiece = hexOf(pieceHashing.whole(answer.result).root) === piece.pieceRoot
   return isPiece

@@ -19,8 +19,14 @@ afterEach(() => fixture.close())
 
 const DUE_AGAIN_MS = 1.2 * DAY_MS
 
-/** The prover, with something that happens while it is audited, before and after it has looked. */
-function during(prover: Prover, { before = async () => {}, after = async () => {} }): Prover {
+/** What happens while this process is audited, before and after it has looked for the bytes. */
+interface Meanwhile {
+  readonly before?: () => Promise<void>
+  readonly after?: () => Promise<void>
+}
+
+/** A job whose only prover is this process. A small piece is read from the records; a bigger one the prover finds itself. */
+function jobDuring({ before = async () => {}, after = async () => {} }: Meanwhile): PlacementJob {
   const around = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
     await before()
     try {
@@ -29,12 +35,20 @@ function during(prover: Prover, { before = async () => {}, after = async () => {
       await after()
     }
   }
-  return {
-    ...prover,
-    prove: (question, options) => around(() => prover.prove(question, options)),
-    read: (request) => around(() => prover.read(request)),
+  const { records } = fixture
+  const underLease: typeof records.underLease = (fence) => {
+    const leased = records.underLease(fence)
+    const inlineBytes = (object: string) => around(() => leased.files.inlineBytes(object))
+    return { ...leased, files: { ...leased.files, inlineBytes } }
   }
+  const prove: Prover['prove'] = (question, options) => around(() => local.prove(question, options))
+  return fixture.job([{ ...local, prove }], { records: { ...records, underLease } })
 }
+
+const SIZES = [
+  ['a small file', 5000],
+  ['a file of two sections', 150_000],
+] as const
 
 function expectNoFinding(job: PlacementJob): void {
   const { audits, copiesFailed } = job.snapshot()
@@ -42,33 +56,35 @@ function expectNoFinding(job: PlacementJob): void {
   expect(fixture.logLines.filter((line) => line.includes('audit failed'))).toEqual([])
 }
 
-it('a file that is removed before its prover looks for it', async () => {
-  const file = await fixture.put(seededBytes(5000, 1))
-  const job = fixture.job([during(local, { before: () => fixture.remove(file) })])
+it.each(SIZES)('%s that is removed before its prover looks for it', async (_, sizeBytes) => {
+  const file = await fixture.put(seededBytes(sizeBytes, 1))
+  const job = jobDuring({ before: () => fixture.remove(file) })
   await fixture.pass(job)
   expectNoFinding(job)
   const { copies } = await fixture.records.placements.counts()
   expect(copies).toEqual([{ prover: 'local', state: 'released', count: 1 }])
 })
 
-it('a file that is removed, and uploaded again before its prover says that it has nothing', async () => {
-  const bytes = seededBytes(5000, 1)
-  const file = await fixture.put(bytes)
-  let again: typeof file | undefined
-  const prover = during(local, {
-    before: async () => {
-      if (again === undefined) await fixture.remove(file)
-    },
-    after: async () => {
-      again ??= await fixture.put(bytes)
-    },
-  })
-  const job = fixture.job([prover])
-  await fixture.pass(job)
-  expectNoFinding(job)
-  if (again === undefined) throw new Error('nothing was asked')
-  expect(provedAt(await fixture.deal(again))).toEqual([['local']])
-})
+it.each(SIZES)(
+  '%s that is removed, and uploaded again before its prover says that it has nothing',
+  async (_, sizeBytes) => {
+    const bytes = seededBytes(sizeBytes, 1)
+    const file = await fixture.put(bytes)
+    let again: typeof file | undefined
+    const job = jobDuring({
+      before: async () => {
+        if (again === undefined) await fixture.remove(file)
+      },
+      after: async () => {
+        again ??= await fixture.put(bytes)
+      },
+    })
+    await fixture.pass(job)
+    expectNoFinding(job)
+    if (again === undefined) throw new Error('nothing was asked')
+    expect(provedAt(await fixture.deal(again))).toEqual([['local']])
+  },
+)
 
 it('a file of an aggregate that this service holds beside a prover; the other files get another aggregate', async () => {
   const provers = [...fakeProvers(['one']), local]

@@ -129,8 +129,37 @@ describe('a placement job', () => {
           read: async (offset, length) => content.subarray(offset, offset + length),
         }),
       })
-      await fixture.pass(fixture.job([local], { aggregateBelowBytes: 1_000_000 }))
+      const asked: string[] = []
+      const park = async (): Promise<void> => void asked.push('park')
+      const add = async (): Promise<string> => {
+        asked.push('add')
+        return '0x00'
+      }
+      const job = fixture.job([{ ...local, park, add }], { aggregateBelowBytes: 1_000_000 })
+      await job.round()
+      expect(pieceOf(await fixture.deal(file)).copies).toMatchObject([{ state: 'stored', dataSetId: null }])
+      await fixture.pass(job)
       expect(await fixture.deal(file)).toMatchObject({ status: 'active', pieces: [{ source: { kind: 'object' } }] })
+      expect(asked).toEqual([])
+    })
+
+    it('goes on with a copy of its own that is to be sent, as an older version left it', async () => {
+      const file = await fixture.put(seededBytes(500, 1))
+      const { placements } = fixture.records
+      const { now } = fixture.clock
+      const { sequence, object, pieceRoot, sizeBytes } = file
+      const pieces = [{ pieceRoot: pieceRoot ?? '', sizeBytes, object, offsetBytes: 0 }]
+      const enrolments = [{ file: sequence, copiesWanted: 1, as: { kind: 'pieces' as const, pieces } }]
+      await placements.enrol({ now, upTo: sequence, enrolments })
+      const { id: piece } = pieceOf(await fixture.deal(file))
+      await placements.reconcile({ piece, add: ['local'], release: [], nextAt: null, failure: null, now })
+      await fixture.pass(fixture.job([openLocalProver({ readPiece: localPieces(fixture) })]))
+      expect(provedAt(await fixture.deal(file))).toEqual([['local']])
+      await fixture.remove(file)
+      await fixture.pass(
+        fixture.job([openLocalProver({ readPiece: localPieces(fixture) })], { instanceId: 'instance-1' }),
+      )
+      expect(await placements.removable({ now: fixture.clock.now, limit: 10 })).toEqual([])
     })
 
     it('puts several pieces into one addition, and makes one data set', async () => {

@@ -16,8 +16,8 @@ const SENDS = 4
 const FOLLOWS = 4
 const REMOVALS = 4
 const AUDITS = 2
-/** Asking this process costs it no wait for a network, and sharing the wait for the disk is worth much. Each begins in a turn of its own. */
-const LOCAL = 16
+/** Of its own pieces, which costs no wait for a network. Each begins in a turn of its own. */
+const LOCAL_AUDITS = 16
 /**
  * This process audits its own bigger pieces one at a time, and rests after each: reading and hashing them takes from uploads. The rest is
  * as many times what the event loop was busy meanwhile: waiting for a store takes nothing from anybody.
@@ -51,9 +51,9 @@ export class PlacementQueues {
     this.#context = context
     this.#queues = context.provers.map((prover) => ({
       prover,
-      sends: new TaskQueue(prover.isLocal ? LOCAL : SENDS, onDone),
+      sends: new TaskQueue(SENDS, onDone),
       follows: new TaskQueue(FOLLOWS, onDone),
-      audits: new TaskQueue(prover.isLocal ? LOCAL : AUDITS, onDone),
+      audits: new TaskQueue(prover.isLocal ? LOCAL_AUDITS : AUDITS, onDone),
       bigAudits: new TaskQueue(1, onDone),
     }))
     this.#removals = new TaskQueue(REMOVALS, onDone)
@@ -93,7 +93,7 @@ export class PlacementQueues {
     if (!sends.isOpen) return false
     const before = sends.count
     for (const copy of await this.#due(prover, 'pending', before)) {
-      sends.offer(copy.copy.id, () => this.#inTurn(prover, () => sendCopy(this.#context, prover, copy)))
+      sends.offer(copy.copy.id, () => sendCopy(this.#context, prover, copy))
     }
     return sends.count > before
   }

@@ -63,7 +63,11 @@ async function reconcilePiece(
     counters.aggregatesDissolved += 1
     return
   }
-  await placements.reconcile({ piece: piece.id, revision, ...chosen, now: now() })
+  const isHere = (prover: string): boolean => proverNamed(context, prover)?.isLocal === true
+  // What this process is to have it has: nothing is sent, and no data set is asked to take it.
+  const add = chosen.add.filter((prover) => !isHere(prover))
+  const addStored = chosen.add.filter(isHere)
+  await placements.reconcile({ piece: piece.id, revision, ...chosen, add, addStored, now: now() })
   const isMoved = unreconciled.copies.some(({ state }) => state === 'failed')
   if (isMoved) counters.copiesMoved += chosen.add.length
 }

@@ -233,8 +233,10 @@ export interface Reconciliation {
    * nothing is recorded, and the piece stays as unreconciled as it is. Without one, changes that came since then can be missed.
    */
   readonly revision?: number
-  /** Provers that get a copy from now on. */
+  /** Provers that get a copy from now on, which is to be sent to them. */
   readonly add: readonly string[]
+  /** The same for provers that have the bytes already and keep no data sets: the copy is `stored`, and its audit is due at once. @default none */
+  readonly addStored?: readonly string[]
   /** Live copies that are not needed any more. */
   readonly release: readonly number[]
   /** When to look again; null when there is nothing more to do until something changes. */

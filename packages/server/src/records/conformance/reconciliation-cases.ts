@@ -47,6 +47,24 @@ export function reconciliationCases({ it, itWithTwo, itAcrossRestart }: Cases): 
     expect(await unreconciled(store)).toEqual([])
   })
 
+  it('records a copy that its prover has already as stored, in no data set, with its audit due', async (store) => {
+    const { file, piece } = await enrolled(store)
+    await reconcile(store, { piece, addStored: [NORTH, NORTH], now: NOW + 1 })
+    const { pieces, status } = await dealOf(store, file)
+    expect(status).toBe('proposed')
+    expect(pieces[0]?.copies).toMatchObject([
+      { prover: NORTH, state: 'stored', dataSetId: null, pieceId: null, parkedAt: null, storedAt: NOW + 1 },
+    ])
+    const [due] = await store.placements.due({ state: 'stored', prover: NORTH, now: NOW + 1, limit: 10 })
+    expect(due).toMatchObject({ copy: { piece, nextAt: NOW + 1 }, piece: { id: piece } })
+    const copies = [{ prover: NORTH, state: 'stored', count: 1 }]
+    expect(await store.placements.counts()).toMatchObject({ copies })
+    await remove(store, file.key)
+    await reconcile(store, { piece, release: [due?.copy.id ?? 0], now: NOW + 2 })
+    expect(await copyAt(store, file, NORTH)).toMatchObject({ state: 'released', endedAt: NOW + 2 })
+    expect(await store.placements.removable({ limit: 10, now: NOW + HOUR })).toEqual([])
+  })
+
   it('gives a prover no second copy while it has a live one, and another one after that', async (store) => {
     const { file, piece, copy } = await placedFile(store, 'parked')
     await reconcile(store, { piece, add: [NORTH, SOUTH, SOUTH] })

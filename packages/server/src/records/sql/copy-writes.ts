@@ -28,6 +28,10 @@ export function prepareCopyWrites(db: Sql) {
     `INSERT INTO copies (piece, prover, state, attempts, next_at, to_remove, onchain)
      VALUES (:piece, :prover, 'pending', 0, :now, 0, 0) ON CONFLICT DO NOTHING`,
   )
+  const insertStored = db.prepare<[{ piece: number; prover: string; now: number }]>(
+    `INSERT INTO copies (piece, prover, state, attempts, next_at, stored_at, to_remove, onchain)
+     VALUES (:piece, :prover, 'stored', 0, :now, :now, 0, 0) ON CONFLICT DO NOTHING`,
+  )
   // A placeholder stands beside a column before it is asked whether it is NULL, which tells PostgreSQL no type.
   const release = db.prepare<[{ piece: number; copy: number | null; now: number }]>(
     `UPDATE copies SET state = 'released', attempts = 0, next_at = :now, ended_at = :now, to_remove = ${HAS_TO_BE_REMOVED}
@@ -113,13 +117,14 @@ export function prepareCopyWrites(db: Sql) {
     moveOldAudits: audits.moveOld,
 
     *reconcile(reconciliation: Reconciliation & { readonly now: number }): Steps<void> {
-      const { piece, revision, add, release: released, nextAt, failure, now } = reconciliation
+      const { piece, revision, add, addStored = [], release: released, nextAt, failure, now } = reconciliation
       const current = yield* revisionOf.get(piece)
       if (current === undefined || (revision !== undefined && revision !== current)) return
       for (const copy of released) yield* release.run({ piece, copy, now })
       if (released.length > 0) yield* readDealsAgain.run({ piece, now })
       let added = 0
       for (const prover of add) added += (yield* insertPending.run({ piece, prover, now })).changes
+      for (const prover of addStored) added += (yield* insertStored.run({ piece, prover, now })).changes
       yield* reconciled(piece, nextAt)
       yield* restate(piece, now, failure ?? (added > 0 ? null : undefined))
     },

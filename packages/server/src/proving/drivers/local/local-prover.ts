@@ -5,9 +5,7 @@ import { pieceNamed } from '../../piece-name.ts'
 import type { PieceBytes } from '../../piece-source.ts'
 import { proveBytes } from '../../prove-bytes.ts'
 import type { Prover } from '../../prover.ts'
-
-/** Nothing of the piece is here now; a composition or an upload may bring it. */
-const RETRY_AFTER_SECONDS = 60
+import { readingPiece } from '../../reading-piece.ts'
 
 /** Where the local prover reads pieces, and where it caches the levels of their trees. */
 export interface LocalProverOptions {
@@ -57,26 +55,14 @@ export function openLocalProver({ readPiece, levels = new LevelCache() }: LocalP
     async prove({ pieceCid, seed, count }, options = {}) {
       const bytes = await find(pieceCid)
       const question = { piece: pieceNamed(pieceCid), seed, count }
-      return read(() => proveBytes(bytes, question, { ...options, levels }), options.signal)
+      return readingPiece(() => proveBytes(bytes, question, { ...options, levels }), options.signal)
     },
     async read({ pieceCid, offset, length }) {
       const bytes = await find(pieceCid)
-      return read(() => bytes.read(offset, length))
+      return readingPiece(() => bytes.read(offset, length))
     },
     async check() {},
     async close() {},
-  }
-}
-
-/** What the storage cannot give is what this prover cannot prove; it may be able to again. */
-async function read<Result>(action: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
-  try {
-    return await action()
-  } catch (cause) {
-    signal?.throwIfAborted()
-    if (!LadeError.is(cause)) throw cause
-    const evidence = { reason: 'The bytes of the piece cannot be read.', retryAfterSeconds: RETRY_AFTER_SECONDS }
-    throw new LadeError('stage_failed', evidence, { cause })
   }
 }
 

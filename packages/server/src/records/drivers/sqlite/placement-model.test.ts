@@ -15,6 +15,8 @@ import { atOnce } from './testing-at-once.ts'
 import { FOREVER, PlacementModel } from './testing-placement-model.ts'
 
 const PROVERS = ['north', 'south', 'west'] as const
+/** Has the bytes of every piece, and keeps no data set of what it is given from now on. */
+const HERE = 'west'
 const CONTENTS = ['one', 'two', 'three'] as const
 
 type EnrolledAs = 'wait' | 'whole' | 'slices' | 'keep'
@@ -215,10 +217,12 @@ class Sequence {
     const free = PROVERS.filter((prover) => !live.some((copy) => copy.prover === prover))
     const failure = isHopeless && missing > 0 ? `nobody at ${this.#now}` : null
     const nextAt = failure === null ? null : this.#now + 10
-    const add = isHopeless ? [] : free.slice(0, missing)
+    const chosen = isHopeless ? [] : free.slice(0, missing)
+    const add = chosen.filter((prover) => prover !== HERE)
+    const addStored = chosen.filter((prover) => prover === HERE)
     const release = live.slice(copiesWanted).map(({ id }) => id)
     const isCurrent = this.#unreconciled().some((one) => one.piece.id === piece && one.revision === revision)
-    const reconciliation = { piece, revision, add, release, nextAt, failure, now: this.#now }
+    const reconciliation = { piece, revision, add, addStored, release, nextAt, failure, now: this.#now }
     this.#model.ending(() => this.#model.placing(() => this.#writes['placements.reconcile'](reconciliation)))
     if (isCurrent) this.#model.reconciled(piece, copiesWanted, failure)
   }

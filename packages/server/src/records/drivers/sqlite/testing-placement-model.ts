@@ -15,6 +15,7 @@ interface CopyNow {
   readonly id: number
   readonly piece: number
   readonly state: CopyState
+  readonly piece_id: string | null
 }
 
 /** What a piece needed and had when it was last reconciled. */
@@ -28,7 +29,7 @@ export class PlacementModel {
   /** Why no prover was left to ask, by piece, until one was asked again. */
   readonly #failures = new Map<number, string>()
   readonly #reconciled = new Map<number, Reconciled>()
-  /** Ended copies that a data set has. */
+  /** Ended copies that a data set has: not those that were stored without one. */
   readonly #toTakeOut = new Set<number>()
   #before = new Map<number, DealRecord>()
   readonly #db: Connection
@@ -61,7 +62,8 @@ export class PlacementModel {
 
   /** Runs a write that may release copies, or fail them. */
   ending(write: () => void): void {
-    const stored = new Set(this.#allCopies().flatMap(({ id, state }) => (state === 'stored' ? [id] : [])))
+    const isInDataSet = ({ state, piece_id }: CopyNow): boolean => state === 'stored' && piece_id !== null
+    const stored = new Set(this.#allCopies().flatMap((copy) => (isInDataSet(copy) ? [copy.id] : [])))
     write()
     for (const { id, state } of this.#allCopies()) if (stored.has(id) && state !== 'stored') this.#toTakeOut.add(id)
   }
@@ -155,7 +157,7 @@ export class PlacementModel {
   }
 
   #allCopies(): CopyNow[] {
-    return this.#db.prepare<[], CopyNow>('SELECT id, piece, state FROM copies').all()
+    return this.#db.prepare<[], CopyNow>('SELECT id, piece, state, piece_id FROM copies').all()
   }
 
   #numbers(sql: string): number[] {
