@@ -11,7 +11,7 @@ export const PLACEMENT_LEASE: LeaseTerms = { name: 'placement', lastsMs: 10_000 
 const REST_MS = 5
 /** While there are callers, the rest after a round is so many times as long as the round at least. */
 const REST_PER_WORK = 2
-/** The rest beside callers who leave the event loop idle; it is twice as long where they leave it idle half of the time, and so on. */
+/** The rest beside callers who leave the event loop idle; it is four times as long where they leave it idle half of the time, and so on. */
 const LEAST_REST_MS = 25
 /** The rest beside callers who never leave it idle, so that what they upload is placed in the end. */
 const MOST_REST_MS = 1000
@@ -150,7 +150,7 @@ export function createPlacementJob({ leaseholder, hasCallers = () => false, ...w
 
 /** @param utilization - the share of the time since the last round in which the event loop was not idle. */
 function restBesideCallersMs(workMs: number, utilization: number): number {
-  const restMs = Math.min(LEAST_REST_MS / (1 - utilization), MOST_REST_MS)
+  const restMs = Math.min(LEAST_REST_MS / (1 - utilization) ** 2, MOST_REST_MS)
   return Math.max(restMs, REST_PER_WORK * workMs)
 }
 
