@@ -16,7 +16,7 @@ const SENDS = 4
 const FOLLOWS = 4
 const REMOVALS = 4
 const AUDITS = 2
-/** Of its own pieces, which costs no wait for a network. Each begins in a turn of its own. */
+/** The same of this process itself, which is asked without a network. Each audit begins in a turn of its own. */
 const LOCAL_AUDITS = 16
 /**
  * This process audits its own bigger pieces one at a time, and rests after each: reading and hashing them takes from uploads. The rest is

@@ -63,10 +63,10 @@ async function reconcilePiece(
     counters.aggregatesDissolved += 1
     return
   }
-  const isHere = (prover: string): boolean => proverNamed(context, prover)?.isLocal === true
-  // What this process is to have it has: nothing is sent, and no data set is asked to take it.
-  const add = chosen.add.filter((prover) => !isHere(prover))
-  const addStored = chosen.add.filter(isHere)
+  const isLocal = (prover: string): boolean => proverNamed(context, prover)?.isLocal === true
+  // This process has the bytes of every piece, and keeps no data sets.
+  const addStored = chosen.add.filter(isLocal)
+  const add = chosen.add.filter((prover) => !isLocal(prover))
   await placements.reconcile({ piece: piece.id, revision, ...chosen, add, addStored, now: now() })
   const isMoved = unreconciled.copies.some(({ state }) => state === 'failed')
   if (isMoved) counters.copiesMoved += chosen.add.length

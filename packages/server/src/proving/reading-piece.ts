@@ -3,7 +3,14 @@ import { LadeError } from '@lade/core/errors'
 /** Nothing of the piece is here now; a composition or an upload may bring it. */
 const RETRY_AFTER_SECONDS = 60
 
-/** Reads a piece of this service for its proof: what the storage cannot give is what cannot be proved. It may be able to again. @throws {LadeError} `stage_failed`; the reason of the signal. */
+/**
+ * Runs what reads a piece of this service to prove it: what the storage cannot give cannot be proved now, and perhaps later.
+ *
+ * @throws {LadeError} `stage_failed` with `retryAfterSeconds`, in place of other errors; the reason of the signal.
+ *
+ * @example
+ * const bytes = await readingPiece(() => pieceBytes(deps, piece).read(0, piece.sizeBytes))
+ */
 export async function readingPiece<Result>(action: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
   try {
     return await action()
