@@ -44,8 +44,10 @@ export const dealCopy = z.object({
   pieceCid: z.string().describe('Piece CID v2 that the prover stores'),
   state: z
     .enum(['pending', 'parked', 'adding', 'stored', 'failed', 'released'])
-    .describe('pending: being sent; parked: received; adding: being added to a data set; stored: in a data set'),
-  storedAt: seenField.describe('When it was added to a data set'),
+    .describe(
+      'pending: being sent; parked: received; adding: being added to a data set; stored: in a data set, or at local',
+    ),
+  storedAt: seenField.describe('When it was added to a data set; at local, when it was chosen'),
   provedAt: seenField.describe('Time of the last valid proof; null after an invalid one'),
   retrievableAt: seenField.describe('When bytes were last read back from the prover and matched'),
   endedAt: seenField,

@@ -75,7 +75,7 @@ export interface AggregateMember {
 
 /**
  * Where one copy stands. `pending`: chosen, and to be sent. `parked`: the prover has the bytes, checked, and no data set has them yet.
- * `adding`: an addition to the data set is under way. `stored`: the data set has it. `failed`: refused, lost, or given up. `released`:
+ * `adding`: an addition to the data set is under way. `stored`: the data set has it, or the prover is this process, which keeps none. `failed`: refused, lost, or given up. `released`:
  * nobody needs it any more.
  */
 export type CopyState = 'pending' | 'parked' | 'adding' | 'stored' | 'failed' | 'released'
@@ -93,7 +93,7 @@ export interface CopyRecord {
   readonly rejections: number
   /** When somebody should look at it again. */
   readonly nextAt: number
-  /** What the prover's data set calls it; null until it is there. */
+  /** What the prover's data set calls it; null until it is there, and where the prover is this process. */
   readonly dataSetId: string | null
   readonly pieceId: string | null
   readonly parkedAt: number | null

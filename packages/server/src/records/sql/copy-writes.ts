@@ -16,21 +16,19 @@ export interface AuditedRequest {
   readonly revision?: number
 }
 
-/** Whether a copy that ends is in its prover's data set, or may be. */
-const HAS_TO_BE_REMOVED = "CASE WHEN state IN ('adding', 'stored') THEN 1 ELSE 0 END"
+/** Whether a copy that ends is in its prover's data set, or may be. One that was stored without a data set has no piece id. */
+const HAS_TO_BE_REMOVED = "CASE WHEN state = 'adding' OR piece_id IS NOT NULL THEN 1 ELSE 0 END"
 
 /** Copies at provers. Each function runs inside the caller's transaction. */
 export function prepareCopyWrites(db: Sql) {
   const { isNeeded } = preparePieceReads(db)
   const audits = prepareCopyAudits(db)
   const { markUnreconciled, restate } = preparePieceWrites(db)
-  const insertPending = db.prepare<[{ piece: number; prover: string; now: number }]>(
-    `INSERT INTO copies (piece, prover, state, attempts, next_at, to_remove, onchain)
-     VALUES (:piece, :prover, 'pending', 0, :now, 0, 0) ON CONFLICT DO NOTHING`,
-  )
-  const insertStored = db.prepare<[{ piece: number; prover: string; now: number }]>(
+  const insertCopy = db.prepare<
+    [{ piece: number; prover: string; state: 'pending' | 'stored'; storedAt: number | null; now: number }]
+  >(
     `INSERT INTO copies (piece, prover, state, attempts, next_at, stored_at, to_remove, onchain)
-     VALUES (:piece, :prover, 'stored', 0, :now, :now, 0, 0) ON CONFLICT DO NOTHING`,
+     VALUES (:piece, :prover, :state, 0, :now, :storedAt, 0, 0) ON CONFLICT DO NOTHING`,
   )
   // A placeholder stands beside a column before it is asked whether it is NULL, which tells PostgreSQL no type.
   const release = db.prepare<[{ piece: number; copy: number | null; now: number }]>(
@@ -123,8 +121,11 @@ export function prepareCopyWrites(db: Sql) {
       for (const copy of released) yield* release.run({ piece, copy, now })
       if (released.length > 0) yield* readDealsAgain.run({ piece, now })
       let added = 0
-      for (const prover of add) added += (yield* insertPending.run({ piece, prover, now })).changes
-      for (const prover of addStored) added += (yield* insertStored.run({ piece, prover, now })).changes
+      const copies = [
+        ...add.map((prover) => ({ prover, state: 'pending', storedAt: null }) as const),
+        ...addStored.map((prover) => ({ prover, state: 'stored', storedAt: now }) as const),
+      ]
+      for (const copy of copies) added += (yield* insertCopy.run({ piece, ...copy, now })).changes
       yield* reconciled(piece, nextAt)
       yield* restate(piece, now, failure ?? (added > 0 ? null : undefined))
     },
