@@ -31,7 +31,8 @@ export async function openRelay(nodeUrl?: string): Promise<Relay> {
   const asked: RelayedQuestion[] = []
   let isOnline = true
   let own: OwnAnswer = () => undefined
-  const server = createServer(async (request, response) => {
+  // A node does not close a connection at the moment when the next question is sent through it.
+  const server = createServer({ keepAliveTimeout: 60_000 }, async (request, response) => {
     if (!isOnline) {
       request.socket.destroy()
       return
