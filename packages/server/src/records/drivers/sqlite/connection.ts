@@ -94,6 +94,14 @@ function useWal(connection: Connection): void {
   }
 }
 
+/**
+ * From now on the connection keeps in memory, and not in a temporary file, what a statement puts back if it fails halfway: the pages that
+ * it changes. For statements that change few rows each, so not before the schema is upgraded.
+ */
+export function undoInMemory(connection: Connection): void {
+  connection.pragma('temp_store = MEMORY')
+}
+
 /** Frees the pages that a connection keeps to read them faster the next time; up to 16 MB. */
 export function freePages(connection: Connection): void {
   if (connection.open) connection.pragma('shrink_memory')

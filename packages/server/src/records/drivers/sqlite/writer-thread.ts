@@ -2,7 +2,7 @@ import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_
 import { collectWhenQuiet, freeWhenQuiet } from '@lade/node/memory/collect-when-quiet'
 import { createCheckpointer } from './checkpointer.ts'
 import { diagnosedFailure, reserveCommitter } from './commit-with-reserve.ts'
-import { freePages, openConnection } from './connection.ts'
+import { freePages, openConnection, undoInMemory } from './connection.ts'
 import { type DiskState, probeDisk } from './disk-probe.ts'
 import { failureMark } from './failure-mark.ts'
 import { groupCommitter } from './group-commit.ts'
@@ -44,6 +44,7 @@ parent.on('message', (message: WriterMessage) => {
 /** Opens one file. @returns what takes the messages that are for it. */
 function writeTo(settings: WriterSettings): (first: WorkMessage) => void {
   const connection = openConnection(settings.file, { maxSizeBytes: settings.maxSizeBytes })
+  undoInMemory(connection)
   const checkpointer = createCheckpointer(connection, settings.file, checkpointFailed)
   const stopFreeing = freeWhenQuiet(() => freePages(connection))
   const hasMoved = movedCheck(settings.file)
