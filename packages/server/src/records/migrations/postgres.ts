@@ -1,5 +1,5 @@
 /** As `SQLITE_ALONE_FROM`. */
-export const POSTGRES_ALONE_FROM = 2
+export const POSTGRES_ALONE_FROM = 27
 
 /**
  * The schema of PostgreSQL, one string a version, run in order and never edited once released. Tables and columns are those of the
@@ -921,5 +921,10 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
   `
   -- What the blob store should hold, in the order of its digests: objects whose bytes are here need not be passed over.
   CREATE INDEX objects_in_blobs ON objects (sha256, put, size_bytes) WHERE place = 'blob';
+  `,
+  `
+  -- A composed file is counted by what adds it, as any other is.
+  DROP TRIGGER composed_files_counted ON files;
+  DROP FUNCTION count_composed_file;
   `,
 ]

@@ -2,13 +2,15 @@
  * A process of this version and one of a version whose schema is older than this do not run beside each other: none may live when the
  * schema comes to this.
  */
-export const SQLITE_ALONE_FROM = 9
+export const SQLITE_ALONE_FROM = 35
 
-/** A trigger that counts a change of what is found under a key. */
+/** Counts a change of what is found under a key. */
+export const COUNT_SERVING_CHANGE = `INSERT INTO marks (name, value) VALUES ('serving', '1')
+  ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT)`
+
 function servingChanged(by: string, when: string): string {
   return `CREATE TRIGGER serving_changed_by_${by} ${when} BEGIN
-    INSERT INTO marks (name, value) VALUES ('serving', '1')
-      ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT);
+    ${COUNT_SERVING_CHANGE};
   END;`
 }
 
@@ -956,5 +958,10 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   `
   -- What the blob store should hold, in the order of its digests: objects whose bytes are here need not be passed over.
   CREATE INDEX objects_in_blobs ON objects (sha256, put, size_bytes) WHERE place = 'blob';
+  `,
+  `
+  -- What they counted is counted by what adds a file. A statement without triggers need not be prepared to be undone halfway.
+  DROP TRIGGER composed_files_counted;
+  DROP TRIGGER serving_changed_by_file;
   `,
 ]

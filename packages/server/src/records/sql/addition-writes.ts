@@ -1,7 +1,6 @@
 import type { AdditionRecord, DataSetContent } from '../record-store.ts'
 import { prepareCopyReads } from './copy-reads.ts'
 import type { CopyWrites } from './copy-writes.ts'
-import { insertedNumber } from './inserted-number.ts'
 import { preparePieceWrites } from './piece-writes.ts'
 import type { Sql, Steps } from './sql.ts'
 
@@ -32,11 +31,10 @@ interface RejectedRequest {
 export function prepareAdditionWrites(db: Sql, { fail }: CopyWrites) {
   const { addition: additionOf } = prepareCopyReads(db)
   const { restate } = preparePieceWrites(db)
-  const insert = db
-    .prepare<[string, string, string | null, DataSetContent, number], number>(
-      'INSERT INTO additions (prover, nonce, data_set_id, holds, attempts, next_at) VALUES (?, ?, ?, ?, 0, ?) RETURNING id',
-    )
-    .pluck()
+  const insert = db.prepareInsertion<[string, string, string | null, DataSetContent, number]>(
+    'id',
+    'INSERT INTO additions (prover, nonce, data_set_id, holds, attempts, next_at) VALUES (?, ?, ?, ?, 0, ?)',
+  )
   const isParked = db
     .prepare<[number, string], number>("SELECT 1 FROM copies WHERE id = ? AND prover = ? AND state = 'parked'")
     .pluck()
@@ -82,7 +80,7 @@ export function prepareAdditionWrites(db: Sql, { fail }: CopyWrites) {
         if ((yield* isParked.get(copy, prover)) !== undefined) copies.push(copy)
       }
       if (copies.length === 0) return undefined
-      const addition = yield* insertedNumber(insert.get(prover, nonce, dataSetId, holds, now))
+      const addition = yield* insert(prover, nonce, dataSetId, holds, now)
       for (const [position, copy] of copies.entries()) {
         yield* insertCopy.run(addition, position, copy)
         yield* setAdding.run(copy)

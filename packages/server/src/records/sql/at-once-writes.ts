@@ -31,7 +31,7 @@ export function prepareAtOnceWrites(db: Sql, { agree, knownOf, keepRetry, record
 
   function* writeCharges(shared: Shared, { principal, day, token }: AdmitRequest): Steps<void> {
     const added = shared.unwritten
-    if (added === undefined || added.storedFiles === 0) return
+    if (added === undefined || added.files === 0) return
     shared.unwritten = NO_FILES
     yield* filesAdded(principal, { day, token: token?.id }, added)
   }
@@ -152,13 +152,12 @@ function withFile(state: QuotaState, sizeBytes: number): QuotaState {
   }
 }
 
-const NO_FILES: AddedFiles = { bytes: 0, files: 0, storedBytes: 0, storedFiles: 0 }
+const NO_FILES: AddedFiles = { bytes: 0, storedBytes: 0, files: 0 }
 
 function sumOf(one: AddedFiles, other: AddedFiles): AddedFiles {
   return {
     bytes: one.bytes + other.bytes,
-    files: one.files + other.files,
     storedBytes: one.storedBytes + other.storedBytes,
-    storedFiles: one.storedFiles + other.storedFiles,
+    files: one.files + other.files,
   }
 }

@@ -3,7 +3,6 @@ import type { AuditLogWrites } from './audit-log-writes.ts'
 import { type BlockedCallerRow, callerFromRow } from './blocked-caller-reads.ts'
 import { FILE_COLUMNS, FILE_ROWS, type FileRow } from './file-row.ts'
 import type { FileWrites } from './file-writes.ts'
-import { insertedNumber } from './inserted-number.ts'
 import type { ObjectRelease } from './object-release.ts'
 import { prepareRevisions } from './revisions.ts'
 import { forEach, type Sql, type Steps } from './sql.ts'
@@ -22,12 +21,11 @@ export function prepareBlockedCallerWrites(
     'SELECT * FROM blocked_callers WHERE value = ? AND lifted_at IS NULL',
   )
   const byId = db.prepare<[number], BlockedCallerRow>('SELECT * FROM blocked_callers WHERE id = ?')
-  const insert = db
-    .prepare<[string, string, string, string, number, string, number, number, number], number>(
-      `INSERT INTO blocked_callers (kind, value, given, reason, blocked_at, blocked_by, removes_files, is_removing, revision)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-    )
-    .pluck()
+  const insert = db.prepareInsertion<[string, string, string, string, number, string, number, number, number]>(
+    'id',
+    `INSERT INTO blocked_callers (kind, value, given, reason, blocked_at, blocked_by, removes_files, is_removing, revision)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
   const renew = db.prepare<[{ id: number; reason: string; removes: number; revision: number }]>(
     `UPDATE blocked_callers SET reason = :reason, revision = :revision,
        removes_files = ${db.dialect.greatest('removes_files', db.dialect.whole(':removes'))},
@@ -56,8 +54,7 @@ export function prepareBlockedCallerWrites(
       if (held !== undefined) {
         yield* renew.run({ id: held.id, reason, removes, revision })
       }
-      const id =
-        held?.id ?? (yield* insertedNumber(insert.get(kind, value, given, reason, now, by, removes, removes, revision)))
+      const id = held?.id ?? (yield* insert(kind, value, given, reason, now, by, removes, removes, revision))
       const detail = { reason, files: request.files, number: id }
       yield* audit.append({ at: now, actor: by, action: 'caller.blocked', subject: subjectOf(request), detail })
       return yield* recordOf(id)

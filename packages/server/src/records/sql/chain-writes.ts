@@ -2,7 +2,6 @@ import type { NewTransaction, OnchainDealName, TransactionAttempt } from '../rec
 import { prepareChainAdoption } from './chain-adoption.ts'
 import { SPENT } from './escrow-reads.ts'
 import { prepareEscrowWrites } from './escrow-writes.ts'
-import { insertedNumber } from './inserted-number.ts'
 import { mapEach, type Sql, type Steps } from './sql.ts'
 
 /** Of a deal that no transaction is about. */
@@ -76,12 +75,10 @@ export function prepareChainWrites(db: Sql) {
   const isNonceTaken = db
     .prepare<[string, number], number>('SELECT 1 FROM transactions WHERE account = ? AND nonce = ?')
     .pluck()
-  const insertTransaction = db
-    .prepare<[string, number, string, number, number], number>(
-      `INSERT INTO transactions (account, nonce, call, state, created_at, payment_micro_usdc) VALUES (?, ?, ?, 'open', ?, ?)
-       RETURNING id`,
-    )
-    .pluck()
+  const insertTransaction = db.prepareInsertion<[string, number, string, number, number]>(
+    'id',
+    "INSERT INTO transactions (account, nonce, call, state, created_at, payment_micro_usdc) VALUES (?, ?, ?, 'open', ?, ?)",
+  )
   const stateOf = db.prepare<[number], string>('SELECT state FROM transactions WHERE id = ?').pluck()
   const knownAttempt = db
     .prepare<[number, string], number>('SELECT 1 FROM transaction_attempts WHERE tx = ? AND hash = ?')
@@ -114,7 +111,7 @@ export function prepareChainWrites(db: Sql) {
       const before = (yield* spent.get(account, budget.from, budget.to)) ?? 0
       if (before + paymentMicroUsdc > budget.microUsdc) return undefined
     }
-    const tx = yield* insertedNumber(insertTransaction.get(account, nonce, call, now, paymentMicroUsdc))
+    const tx = yield* insertTransaction(account, nonce, call, now, paymentMicroUsdc)
     yield* insertAttempt.run({ tx, ...attempt })
     return tx
   }

@@ -64,7 +64,8 @@ export function prepareClaimWrites(db: Sql) {
       }
       if (decision.outcome === 'over_quota') return { ...decision, ...left }
       if (own !== undefined) yield* endAsExpired(own, now)
-      const sequence = yield* insertFile(row.object, wanted, { day, bytes, token: token?.id }, folderFactsOf(row))
+      const filed = { object: row.object, isNew: false }
+      const sequence = yield* insertFile(filed, wanted, { day, bytes, token: token?.id }, folderFactsOf(row))
       yield* passDealOn(row.sequence, sequence)
       yield* end(row, now)
       const recorded = yield* bySequence.get(sequence)

@@ -86,7 +86,8 @@ export function prepareCompositionWrites(db: Sql, contents: ContentWrites, { rel
 
       if (open !== undefined) yield* endAsExpired(open, now)
       const object = yield* contents.putComposed(commit, known, yield* objectsOf(parts, rows))
-      const sequence = yield* insertFile(object, file, { day, bytes: chargedBytes, token: token?.id }, commit.folder)
+      const filed = { object, isNew: known === undefined }
+      const sequence = yield* insertFile(filed, file, { day, bytes: chargedBytes, token: token?.id }, commit.folder)
       for (const part of rows.values()) {
         yield* endAsPart.run(now, sequence, part.sequence)
         yield* fileEnded(part)

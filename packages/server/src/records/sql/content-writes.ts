@@ -3,7 +3,6 @@ import { pieceHandle } from '../object-handle.ts'
 import type { CarCommit, CompositionCommit, ContentFacts, ContentView, DagCommit, FileCommit } from '../record-store.ts'
 import { PART_ROLE } from './composition-reads.ts'
 import { HAS_PIECE_ROOT, NAME_ROLE } from './content-reads.ts'
-import { insertedNumber } from './inserted-number.ts'
 import type { IntegrityWrites } from './integrity-writes.ts'
 import { prepareForMany } from './many.ts'
 import { partName, type SealedBytes, sealOf } from './seals.ts'
@@ -15,12 +14,13 @@ export type ContentWrites = ReturnType<typeof prepareContentWrites>
 
 /** Objects, and what verification learned about them. Each function runs inside the caller's transaction. */
 export function prepareContentWrites(db: Sql, integrity: IntegrityWrites) {
-  const insertObject = db
-    .prepare<[string, number, string, string, Buffer, Uint8Array | null, Uint8Array | null], number>(
-      `INSERT INTO objects (sha256, size_bytes, place, put, piece_root, piece_subtrees, inline)
-       VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-    )
-    .pluck()
+  const insertObject = db.prepareInsertion<
+    [string, number, string, string, Buffer, Uint8Array | null, Uint8Array | null]
+  >(
+    'id',
+    `INSERT INTO objects (sha256, size_bytes, place, put, piece_root, piece_subtrees, inline)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  )
   // Bytes that are in the blob store already stay there; inline bytes give way to those, and those to a later put.
   const placeObject = db.prepare<[{ id: number; place: string; put: string; inline: Uint8Array | null }]>(
     `UPDATE objects SET place = :place, put = :put, inline = :inline, inline_v1 = NULL
@@ -202,8 +202,7 @@ export function prepareContentWrites(db: Sql, integrity: IntegrityWrites) {
       }
       const root = Buffer.from(content.pieceRoot, 'hex')
       const subtrees = orNull(content.pieceSubtreeRoots)
-      const inserted = insertObject.get(file.sha256, file.sizeBytes, place, put, root, subtrees, inline)
-      const object = yield* insertedNumber(inserted)
+      const object = yield* insertObject(file.sha256, file.sizeBytes, place, put, root, subtrees, inline)
       if (commit.chunkDigests !== undefined) yield* integrity.recordChunks(object, commit.chunkDigests)
       yield* learnNames(object, content)
       return object
@@ -227,8 +226,7 @@ export function prepareContentWrites(db: Sql, integrity: IntegrityWrites) {
       const root = Buffer.from(content.pieceRoot, 'hex')
       const handle = file.sha256 ?? pieceHandle({ ...content, sizeBytes: file.sizeBytes })
       const subtrees = orNull(content.pieceSubtreeRoots)
-      const inserted = insertObject.get(handle, file.sizeBytes, 'blob', '', root, subtrees, null)
-      const object = yield* insertedNumber(inserted)
+      const object = yield* insertObject(handle, file.sizeBytes, 'blob', '', root, subtrees, null)
       yield* putParts(object, parts)
       yield* learnNames(object, content)
       return object

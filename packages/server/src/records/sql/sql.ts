@@ -63,9 +63,19 @@ export type Bound<Values> = Values extends readonly unknown[] ? Values : [Values
 export interface Sql {
   /**
    * Statements hold to what all engines read alike: columns with a capital letter in their alias are quoted, every name that is a word
-   * of SQL is too (`"end"`), truth is compared (`waits = 1`), and numbers of new rows come back by `RETURNING`.
+   * of SQL is too (`"end"`), and truth is compared (`waits = 1`).
    */
   prepare<Values extends readonly unknown[] | object = [], Row = unknown>(text: string): Statement<Bound<Values>, Row>
+  /**
+   * Prepares the insertion of one row whose primary key is a number, and answers that number at each run.
+   *
+   * @param text - without `RETURNING`, and without a conflict to ignore.
+   *
+   * @example
+   * const insert = db.prepareInsertion<[string]>('id', 'INSERT INTO takedowns (name) VALUES (?)')
+   * const id = yield* insert('sha256:00')
+   */
+  prepareInsertion<Values extends readonly SqlValue[]>(key: string, text: string): (...values: Values) => Steps<number>
   readonly dialect: Dialect
 }
 
@@ -87,6 +97,8 @@ export interface Dialect {
    * the index alone that begins with the principal. Not for a statement that also filters, whose plan depends on what is known of both.
    */
   readonly ownFiles: { readonly condition: string; readonly newestFirst: string }
+  /** The statement that counts a change of what is found under a key; undefined where nobody asks for the count. */
+  readonly countServingChange: string | undefined
   /** A placeholder of which nothing else says that it is a whole number. */
   whole(placeholder: string): string
 }

@@ -5,7 +5,6 @@ import { FILE_COLUMNS, FILE_ROWS, type FileRow } from './file-row.ts'
 import type { FileWithdrawal } from './file-withdrawal.ts'
 import type { FileWrites } from './file-writes.ts'
 import { prepareFolderEnrolment } from './folder-enrolment.ts'
-import { insertedNumber } from './inserted-number.ts'
 import type { ObjectRelease } from './object-release.ts'
 import { preparePieceReads } from './piece-reads.ts'
 import { prepareRevisions } from './revisions.ts'
@@ -27,12 +26,11 @@ export function prepareTakedownWrites(db: Sql, { files, withdrawal, aggregates, 
   const { reachOf } = prepareTakedownReach(db)
   const { isNeeded } = preparePieceReads(db)
   const { nextRevision } = prepareRevisions(db, 'takedowns')
-  const insert = db
-    .prepare<[string, string, string, number, string, number, number], number>(
-      `INSERT INTO takedowns (name, cid, reason, blocked_at, blocked_by, deletes, revision)
-       VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-    )
-    .pluck()
+  const insert = db.prepareInsertion<[string, string, string, number, string, number, number]>(
+    'id',
+    `INSERT INTO takedowns (name, cid, reason, blocked_at, blocked_by, deletes, revision)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  )
   const renew = db.prepare<[{ id: number; reason: string; deletes: number; revision: number }]>(
     `UPDATE takedowns SET reason = :reason, revision = :revision,
        deletes = ${db.dialect.greatest('takedowns.deletes', db.dialect.whole(':deletes'))} WHERE id = :id`,
@@ -76,7 +74,7 @@ export function prepareTakedownWrites(db: Sql, { files, withdrawal, aggregates, 
       yield* renew.run({ id: held.id, reason, deletes: deletes ? 1 : 0, revision })
       return held.id
     }
-    return yield* insertedNumber(insert.get(name, cid, reason, now, by, deletes ? 1 : 0, revision))
+    return yield* insert(name, cid, reason, now, by, deletes ? 1 : 0, revision)
   }
 
   /** What is left of the piece at provers is no more to be had here. */

@@ -16,11 +16,10 @@ export interface Charge {
 
 /** What files add to the counters of a day: what is charged, and what is stored. */
 export interface AddedFiles {
+  /** None for a composed file, which counts as a file all the same. */
   readonly bytes: number
-  /** Files that are charged; a composed file has been counted by a trigger. */
-  readonly files: number
   readonly storedBytes: number
-  readonly storedFiles: number
+  readonly files: number
 }
 
 /** What ends, of what was charged to a principal's day. */
@@ -38,7 +37,7 @@ export interface EndedFile {
 export function prepareUsageWrites(db: Sql) {
   const add = db.prepare<AddedFiles & { principal: string; day: string }>(
     `INSERT INTO usage (principal, day, bytes, files, stored_bytes, stored_files)
-     VALUES (:principal, :day, :bytes, :files, :storedBytes, :storedFiles)
+     VALUES (:principal, :day, :bytes, :files, :storedBytes, :files)
      ON CONFLICT (principal, day) DO UPDATE SET bytes = usage.bytes + excluded.bytes, files = usage.files + excluded.files,
        stored_bytes = usage.stored_bytes + excluded.stored_bytes, stored_files = usage.stored_files + excluded.stored_files`,
   )
@@ -73,10 +72,10 @@ export function prepareUsageWrites(db: Sql) {
 
   /** As `fileAdded`, for many of one principal, day and token. */
   function* filesAdded(principal: string, { day, token }: Omit<Charge, 'bytes'>, added: AddedFiles): Steps<void> {
-    const { bytes, files, storedBytes, storedFiles } = added
+    const { bytes } = added
     const isOfToken = token !== undefined && bytes > 0
     yield* together(
-      add.run({ principal, day, bytes, files, storedBytes, storedFiles }),
+      add.run({ principal, day, ...added }),
       isOfToken ? addToToken.run(isAddressId(token) ? WALLET_ADDRESSES : principal, day, token, bytes) : nothing(),
     )
   }
@@ -86,7 +85,7 @@ export function prepareUsageWrites(db: Sql) {
 
     *fileAdded(principal: string, charge: Charge, storedBytes: number): Steps<void> {
       const { bytes, sum } = charge
-      const added = { bytes, files: bytes > 0 ? 1 : 0, storedBytes, storedFiles: 1 }
+      const added = { bytes, storedBytes, files: 1 }
       if (sum === undefined) yield* filesAdded(principal, charge, added)
       else sum(added)
     },

@@ -119,6 +119,7 @@ async function sendContent(
   await cutWhenBlocked(service, response, served.file.object, () =>
     sendObject(response, object, { begin: () => response.writeHead(status, head), range }),
   )
+  // What is inside of a CAR is among these, and has to be: a later file of these bytes by themselves is found first, and changes no generation.
   if (object.kind === 'blob') return
   const { file } = served
   const isForAll = file.visibility === 'public' && caching.isOwn !== true

@@ -28,20 +28,32 @@ const DIALECT: Dialect = {
     condition: '(principal, sequence) < (:principal, :before) AND (principal, sequence) >= (:principal, :from)',
     newestFirst: 'principal DESC, sequence DESC',
   },
+  countServingChange: undefined,
   whole: (placeholder) => `CAST(${placeholder} AS BIGINT)`,
 }
 
 /** Prepares the statements of the records as queries that somebody else sends: see {@link runOn}. */
 export function postgresSql(): Sql {
   let count = 0
+  function statement<Values extends readonly unknown[], Row>(text: string): PostgresStatement<Values, Row> {
+    count += 1
+    const { text: numbered, names } = placeholdersOf(text)
+    return new PostgresStatement({ text: numbered, name: `lade-${count}` }, names)
+  }
   return {
     dialect: DIALECT,
-    prepare<Values extends readonly unknown[] | object, Row>(text: string): Statement<Bound<Values>, Row> {
-      count += 1
-      const { text: numbered, names } = placeholdersOf(text)
-      return new PostgresStatement<Bound<Values>, Row>({ text: numbered, name: `lade-${count}` }, names)
+    prepare: <Values extends readonly unknown[] | object, Row>(text: string) => statement<Bound<Values>, Row>(text),
+    prepareInsertion: <Values extends readonly SqlValue[]>(key: string, text: string) => {
+      const insert = statement<Values, number>(`${text} RETURNING ${key}`).pluck()
+      return (...values: Values) => insertedNumber(insert.get(...values))
     },
   }
+}
+
+function* insertedNumber(insertion: Steps<number | undefined>): Steps<number> {
+  const number = yield* insertion
+  if (number === undefined) throw new TypeError('an insertion answers the number of its row')
+  return number
 }
 
 /** Sends a query to one connection. */

@@ -12,7 +12,12 @@ export function immutableSql(database: DatabaseSync): Sql {
       native.setAllowUnknownNamedParameters(true)
       return new ImmutableStatement<Bound<Values>, Row>(native)
     },
+    prepareInsertion: () => takesNoChanges,
   }
+}
+
+function takesNoChanges(): never {
+  throw new TypeError('A database that must not be written beside takes no changes.')
 }
 
 class ImmutableStatement<Values extends readonly unknown[], Row> implements Statement<Values, Row> {
@@ -35,7 +40,7 @@ class ImmutableStatement<Values extends readonly unknown[], Row> implements Stat
   }
 
   run(): Steps<Changed> {
-    throw new TypeError('A database that must not be written beside takes no changes.')
+    return takesNoChanges()
   }
 
   pluck(): Statement<Values, Row> {

@@ -82,6 +82,10 @@ describe('lookups', () => {
         written.add(text)
         return sql.prepare(text)
       },
+      prepareInsertion(key, text) {
+        written.add(text)
+        return sql.prepareInsertion(key, text)
+      },
     }
     prepareReads(noting)
     prepareWrites(noting)

@@ -1,4 +1,5 @@
-import type { Answered, Asked, Bound, Changed, Dialect, Sql, Statement, Steps } from '../../sql/sql.ts'
+import { COUNT_SERVING_CHANGE } from '../../migrations/sqlite.ts'
+import type { Answered, Asked, Bound, Changed, Dialect, Sql, SqlValue, Statement, Steps } from '../../sql/sql.ts'
 import type { Connection } from './connection.ts'
 
 export const DIALECT: Dialect = {
@@ -12,6 +13,7 @@ export const DIALECT: Dialect = {
     condition: 'principal = :principal AND sequence < :before AND sequence >= :from',
     newestFirst: 'sequence DESC',
   },
+  countServingChange: COUNT_SERVING_CHANGE,
   whole: (placeholder) => placeholder,
 }
 
@@ -24,6 +26,11 @@ export function sqliteSql(connection: Connection): Sql {
     dialect: DIALECT,
     prepare: <Values extends readonly unknown[] | object, Row>(text: string): Statement<Bound<Values>, Row> =>
       new SqliteStatement<Bound<Values>, Row>(() => prepareOn<Row>(connection, text)),
+    // Without RETURNING, for whose rows SQLite makes a table at each run.
+    prepareInsertion: <Values extends readonly SqlValue[]>(_key: string, text: string) => {
+      const statement = new SqliteStatement<Values, never>(() => prepareOn<never>(connection, text))
+      return (...values: Values): Steps<number> => statement.insert(...values)
+    },
   }
 }
 
@@ -82,6 +89,11 @@ class SqliteStatement<Values extends readonly unknown[], Row> implements Stateme
 
   run(...values: Values): Steps<Changed> {
     return new AtOnce(() => this.#native.run(...values))
+  }
+
+  /** Answers the number of the row that it adds. */
+  insert(...values: Values): Steps<number> {
+    return new AtOnce(() => Number(this.#native.run(...values).lastInsertRowid))
   }
 
   pluck(): Statement<Values, Row> {
