@@ -61,7 +61,7 @@ export function prepareFileInserts(db: Sql) {
         inserted,
         fileAdded(file.principal, charge, file.sizeBytes + (folder?.memberBytes ?? 0)),
       )
-      // Under a name that new bytes have, nothing was found before.
+      // Under a key of new bytes, nothing was found before.
       if (!isNew) yield* servingChanged()
       if (file.claimDigest !== undefined) yield* keepClaim.run(sequence, file.claimDigest)
       return sequence

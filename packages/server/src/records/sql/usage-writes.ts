@@ -16,7 +16,7 @@ export interface Charge {
 
 /** What files add to the counters of a day: what is charged, and what is stored. */
 export interface AddedFiles {
-  /** None for a composed file, which counts as a file all the same. */
+  /** What is charged: 0 for an empty file and most composed ones, which count as files all the same. */
   readonly bytes: number
   readonly storedBytes: number
   readonly files: number
