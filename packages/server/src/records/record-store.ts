@@ -224,7 +224,8 @@ export interface RecordStore {
   readonly disk?: RecordsDisk
   /**
    * A number that differs after any committed change by which `files.serving` may find a file otherwise that it found before, or no more.
-   * Files of new bytes change it not, though what was found `inside` of a CAR may be found by itself from then on. Cheap enough to ask for at every request; absent where there is none.
+   * Files of new bytes do not change it, although what was found `inside` a CAR may be a file by itself from then on. Cheap enough to ask for
+   * at every request; absent where there is none.
    */
   readonly generation?: () => number
   /** The clock of the database, in epoch milliseconds, for stores that several machines share; absent where there is none. */

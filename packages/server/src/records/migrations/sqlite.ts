@@ -4,10 +4,11 @@
  */
 export const SQLITE_ALONE_FROM = 35
 
-/** Counts a change of what is found under a key. */
+/** Counts a change of what is found under a key: in triggers, and where a file is added. Never edited, as the schema that has it. */
 export const COUNT_SERVING_CHANGE = `INSERT INTO marks (name, value) VALUES ('serving', '1')
   ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT)`
 
+/** A trigger that counts a change of what is found under a key. */
 function servingChanged(by: string, when: string): string {
   return `CREATE TRIGGER serving_changed_by_${by} ${when} BEGIN
     ${COUNT_SERVING_CHANGE};
@@ -960,7 +961,7 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   CREATE INDEX objects_in_blobs ON objects (sha256, put, size_bytes) WHERE place = 'blob';
   `,
   `
-  -- What they counted is counted by what adds a file. A statement without triggers need not be prepared to be undone halfway.
+  -- What these counted is counted by what adds a file. A statement without triggers need not be prepared to be undone halfway.
   DROP TRIGGER composed_files_counted;
   DROP TRIGGER serving_changed_by_file;
   `,

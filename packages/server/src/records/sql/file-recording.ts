@@ -86,12 +86,8 @@ export function prepareFileRecording(
     const name = opaqueNameOf(file.key)
     if (name !== '') yield* contents.bindName(name, object)
     const bytes = file.sizeBytes + (folder?.chargedBytes ?? 0)
-    const sequence = yield* insertFile(
-      { object, isNew: known === undefined },
-      file,
-      { ...charge, bytes },
-      folder?.stored,
-    )
+    const filed = { object, isNew: known === undefined }
+    const sequence = yield* insertFile(filed, file, { ...charge, bytes }, folder?.stored)
     if (folder !== undefined) {
       yield* keepMembers(object, folder)
       yield* endTaken(folder, sequence, file.principal, commit.now)

@@ -67,13 +67,14 @@ export interface Sql {
    */
   prepare<Values extends readonly unknown[] | object = [], Row = unknown>(text: string): Statement<Bound<Values>, Row>
   /**
-   * Prepares the insertion of one row whose primary key is a number, and answers that number at each run.
+   * Prepares the insertion of one row that gets a number, which each run answers.
    *
+   * @param key - the column of the number, which is the primary key.
    * @param text - without `RETURNING`, and without a conflict to ignore.
    *
    * @example
-   * const insert = db.prepareInsertion<[string]>('id', 'INSERT INTO takedowns (name) VALUES (?)')
-   * const id = yield* insert('sha256:00')
+   * const insert = db.prepareInsertion<[string]>('id', 'INSERT INTO notes (text) VALUES (?)')
+   * yield* insert('the first one') // 1
    */
   prepareInsertion<Values extends readonly SqlValue[]>(key: string, text: string): (...values: Values) => Steps<number>
   readonly dialect: Dialect

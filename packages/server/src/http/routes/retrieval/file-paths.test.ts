@@ -66,6 +66,23 @@ describe('GET /p/{cid}/{path}', () => {
     expect(await entry.json()).toMatchObject({ kind: 'folder', files: 2, bytes: 600_008 })
   })
 
+  it('gives a file by itself, once there is one, in place of what was inside of a CAR', async () => {
+    const bytes = Buffer.from('inside, and then by itself')
+    const dag = await directoryDag({ 'a.txt': bytes })
+    const root = await uploadDag(service, dag, { token })
+    const page = await service.fetch(`/api/files/${root}/entries`)
+    const { entries } = (await page.json()) as EntriesPage
+    const cid = entries[0]?.cid ?? ''
+    for (let turn = 0; turn < 2; turn += 1) {
+      expect((await answerAt(service, `/p/${cid}`)).headers['content-type']).toBe('application/octet-stream')
+    }
+    const headers = { ...bearer(token), 'content-type': 'text/plain' }
+    const staged = await service.fetch(`/api/upload?cid=${cid}`, { method: 'POST', headers, body: bytes })
+    expect(staged.status).toBe(200)
+    const file = await answerAt(service, `/p/${cid}`)
+    expect([file.text, file.headers['content-type']]).toEqual([String(bytes), 'text/plain'])
+  })
+
   it('has formats as the gateway has', async () => {
     const root = await uploadDag(service, await folder('formats'))
     const json = await answerAt(service, `/p/${root}/sub`, { headers: { accept: 'application/json' } })

@@ -119,7 +119,7 @@ async function sendContent(
   await cutWhenBlocked(service, response, served.file.object, () =>
     sendObject(response, object, { begin: () => response.writeHead(status, head), range }),
   )
-  // What is inside of a CAR is among these, and has to be: a later file of these bytes by themselves is found first, and changes no generation.
+  // Content inside a CAR is a blob, too, and must not be kept: a later file of the same bytes is found first, and does not change the generation.
   if (object.kind === 'blob') return
   const { file } = served
   const isForAll = file.visibility === 'public' && caching.isOwn !== true

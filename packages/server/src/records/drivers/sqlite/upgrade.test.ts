@@ -336,6 +336,36 @@ describe('data of version 14', () => {
   })
 })
 
+describe('data of the version whose triggers count files', () => {
+  test('keeps what they counted, and has no file counted twice', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'lade-upgrade-'))
+    const file = join(dir, 'lade.db')
+    const day = '2026-11-22'
+    const connection = openConnection(file)
+    const before = SQLITE_MIGRATIONS.findIndex((migration) => migration.includes('DROP TRIGGER composed_files_counted'))
+    migrate(connection, SQLITE_MIGRATIONS.slice(0, before))
+    connection.exec(`INSERT INTO objects (id, sha256, size_bytes, place) VALUES (1, 'aa', 9, 'none');
+      INSERT INTO usage (principal, day, bytes, files) VALUES ('${ALICE}', '${day}', 9, 1)`)
+    // A composed file, which a trigger counts, and another one.
+    for (const bytes of [0, 9]) {
+      connection.exec(`INSERT INTO files (object, principal, name, cid, content_type, visibility, sponsored, verified, term_days,
+        uploaded_at, expires_at, ended_at, deal_id, charged_day, charged_bytes)
+        VALUES (1, '${ALICE}', '', 'cid', 'text/plain', 'public', 1, 1, 7, 0, 1, 1, 'd-0x00', '${day}', ${bytes})`)
+    }
+    connection.close()
+    const store = await openSqliteRecordStore({ file, onFatal: () => {} })
+    const daysNow = async () =>
+      (await store.quotas.usage({ principal: ALICE, fromDay: day, today: day, now: NOW })).days
+    expect(await daysNow()).toEqual([{ date: day, bytes: 9, files: 2 }])
+    await commitAtOnce(store, upload({ principal: ALICE, day, content: 'empty', sizeBytes: 0 }))
+    await commitAtOnce(store, upload({ principal: ALICE, day, content: 'next', sizeBytes: 1 }))
+    expect(await daysNow()).toEqual([{ date: day, bytes: 10, files: 4 }])
+    expect(await store.quotas.checkDrift()).toEqual([])
+    await store.close()
+    rmSync(dir, { recursive: true, force: true })
+  })
+})
+
 describe('data from before limits by caller', () => {
   const SUB = 'alice'
   const TODAY = '2026-11-21'
