@@ -178,7 +178,6 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   closers.push(() => stallWatch.close())
   let isDraining = false
   let publicUrl = config.publicUrl ?? ''
-  const salt = keys.currentId() ?? instanceId
   const requestOrigin = createRequestOrigin(config)
   const urls = { publicUrl: () => requestOrigin.current() ?? publicUrl }
   const requestsInHand = new RequestsInHand()
@@ -192,7 +191,6 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     budget,
     hasCallers,
     instanceId,
-    salt,
     now,
     log,
     ...urls,

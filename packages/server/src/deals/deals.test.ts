@@ -54,13 +54,14 @@ describe('deals', () => {
     expect((await list({ status: 'expired' })).files).toEqual([])
   })
 
-  it('are listed once, however often a file was staged under the same deal', async () => {
+  it('of a file that was staged again after its end are two', async () => {
     const [file] = await stage(1)
     fixture.clock.now += 1000
     await remove(0)
     const again = (await fixture.stage(bytesOf(0))).file
-    expect(again.dealId).toBe(file?.dealId)
-    expect((await list()).files).toEqual([again])
+    const ended = await ownDeal(fixture.records, { principal: PRINCIPAL, dealId: file?.dealId ?? '' })
+    expect(ended).toMatchObject({ end: 'removed', sequence: file?.sequence })
+    expect((await list()).files).toEqual([again, ended])
     expect(await ownDeal(fixture.records, { principal: PRINCIPAL, dealId: again.dealId })).toEqual(again)
   })
 

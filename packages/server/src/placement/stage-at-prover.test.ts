@@ -32,7 +32,6 @@ describe('handing over', () => {
       copies: 2,
       aggregateBelowBytes: 500,
       stage: 'sync',
-      salt: 'a',
       publicUrl: () => 'https://lade.example',
       now: () => fixture.clock.now,
       newId: randomUUID,
@@ -101,16 +100,5 @@ describe('handing over', () => {
     const controller = new AbortController()
     controller.abort(new Error('gone'))
     await expect(proverStagingOf().stageAtProver(bytes, controller.signal)).rejects.toThrow('gone')
-  })
-
-  it('makes one deal id of one caller and its bytes, under whichever verified name', () => {
-    const { dealId } = proverStagingOf()
-    const object = 'ab'.repeat(32)
-    const id = dealId({ principal: 'user:1', key: `sha256:${object}`, object })
-    expect(id).toMatch(/^d-0x[0-9a-f]{32}$/)
-    expect(dealId({ principal: 'user:1', key: 'dag-pb:00', object })).toBe(id)
-    expect(dealId({ principal: 'user:2', key: `sha256:${object}`, object })).not.toBe(id)
-    expect(dealId({ principal: 'user:1', key: 'opaque:myfile01', object })).not.toBe(id)
-    expect(proverStagingOf({ salt: 'b' }).dealId({ principal: 'user:1', key: 'dag-pb:00', object })).not.toBe(id)
   })
 })

@@ -4,15 +4,12 @@ import type { BlobStore } from '../blobs/blob-store.ts'
 import type { PieceToPark, Prover } from '../proving/prover.ts'
 import type { NewPiece, Placement, RecordStore, Visibility } from '../records/record-store.ts'
 import { cutPieces } from './cut-pieces.ts'
-import { type DealSubject, dealIdOf } from './deal-id.ts'
 
 /** Longer than a prover may take to fetch a piece. */
 const OFFER_MS = 3_600_000
 
 /** What uploads need of provers. */
 export interface ProverStaging {
-  /** The synthetic id of a deal. */
-  dealId(subject: DealSubject): string
   /** True when an upload is answered only after a prover has its bytes. */
   isNeeded(upload: { readonly sizeBytes: number | undefined; readonly visibility: Visibility | undefined }): boolean
   /**
@@ -41,7 +38,6 @@ export interface ProverStagingDeps {
   readonly aggregateBelowBytes: number
   /** `async`: no upload waits for a prover. */
   readonly stage: 'sync' | 'async'
-  readonly salt: string
   readonly publicUrl: () => string
   readonly now: () => number
   readonly newId: () => string
@@ -73,7 +69,6 @@ export function createProverStaging(deps: ProverStagingDeps): ProverStaging {
   }
 
   return {
-    dealId: (subject) => dealIdOf(deps.salt, subject),
     isNeeded: ({ sizeBytes, visibility }) =>
       network.length > 0 &&
       deps.stage === 'sync' &&

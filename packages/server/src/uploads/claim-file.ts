@@ -3,14 +3,13 @@ import type { ContentId } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
 import { DAY_MS } from '@lade/core/time'
 import { CLAIM_SECRET_BYTES } from '@lade/core/wire'
-import type { ProverStaging } from '../placement/stage-at-prover.ts'
 import type { DayLeft, FileRecord, RecordStore } from '../records/record-store.ts'
 import { agreeTerms, overQuota } from './admit-upload.ts'
+import { newDealId } from './deal-id.ts'
 import type { UploadTier } from './upload-tier.ts'
 
 export interface ClaimDeps {
   readonly records: Pick<RecordStore, 'claims'>
-  readonly proverStaging: Pick<ProverStaging, 'dealId'>
   readonly now: () => number
   /** Up to when ends of files have taken effect. */
   readonly filesNow: () => number
@@ -51,7 +50,7 @@ export async function claimFile(deps: ClaimDeps, { tier, cid, secret }: ClaimInp
     const found = await claims.find({ key: cid.key, digest, principal, now: deps.filesNow() })
     if (found.outcome === 'taken') return { file: found.file, usedBytes: undefined }
     if (found.outcome === 'absent') throw new LadeError('not_found', { reason: absentSentence(cid) })
-    const { sequence, sha256, object, sizeBytes, contentType, filename } = found.file
+    const { sequence, sha256, sizeBytes, contentType, filename } = found.file
     const now = deps.now()
     const head = { cid, sizeBytes, contentType, filename, visibility: undefined, termDays: undefined }
     const { termDays, admit } = agreeTerms({ tier, head, isStorageBound: deps.isStorageBound }, now)
@@ -80,7 +79,7 @@ export async function claimFile(deps: ClaimDeps, { tier, cid, secret }: ClaimInp
         termDays,
         uploadedAt: now,
         expiresAt: now + termDays * DAY_MS,
-        dealId: deps.proverStaging.dealId({ principal, key: cid.key, object }),
+        dealId: newDealId(now),
       },
     })
     switch (taken.outcome) {

@@ -50,7 +50,6 @@ describe('composeFile, by reading', () => {
         moderation: fixture.moderation,
         reservations: fixture.reservations,
         blobs: fixture.blobs,
-        proverStaging: fixture.proverStaging,
         hashers: hashContentHere,
         instanceId: fixture.instanceId,
         now: () => fixture.clock.now,

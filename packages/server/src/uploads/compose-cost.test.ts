@@ -42,7 +42,6 @@ describe('what a composition costs', () => {
         moderation: fixture.moderation,
         reservations: fixture.reservations,
         blobs: { ...fixture.blobs, stat: async (sha256) => ({ sha256, put: '', sizeBytes: PART_BYTES }) },
-        proverStaging: fixture.proverStaging,
         hashers: hashContentHere,
         instanceId: fixture.instanceId,
         now: () => fixture.clock.now,

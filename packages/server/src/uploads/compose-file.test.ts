@@ -44,7 +44,6 @@ describe('composeFile, from what was kept', () => {
         moderation: fixture.moderation,
         reservations: fixture.reservations,
         blobs: { ...fixture.blobs, stat: statOf },
-        proverStaging: fixture.proverStaging,
         hashers: hashContentHere,
         instanceId: fixture.instanceId,
         now: () => fixture.clock.now,

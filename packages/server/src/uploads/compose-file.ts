@@ -1,14 +1,13 @@
 import { type ContentId, pieceCidOf } from '@lade/core/content'
 import { LadeError } from '@lade/core/errors'
 import { DAY_MS } from '@lade/core/time'
-import type { ProverStaging } from '../placement/stage-at-prover.ts'
-import { pieceHandle } from '../records/object-handle.ts'
 import type { CompositionCommit, FileRecord, OverQuota, PartFile, RecordStore } from '../records/record-store.ts'
 import { agreeTerms, overQuota, type Terms, type UploadHead } from './admit-upload.ts'
 import { applyHead } from './apply-head.ts'
 import { type CheckDeps, type CheckedWhole, checkWhole } from './check-whole.ts'
 import { contentFactsOf } from './content-facts.ts'
 import { claimOf, folderInCar } from './file-commit.ts'
+import { newDealId } from './deal-id.ts'
 import { findParts, missingParts } from './find-parts.ts'
 import { lostParts } from './lost-parts.ts'
 import { type RefuseBlockedDeps, recordUnblocked, refuseBlockedHead } from './refuse-blocked.ts'
@@ -17,7 +16,6 @@ import type { UploadTier } from './upload-tier.ts'
 export interface ComposeDeps extends CheckDeps, RefuseBlockedDeps {
   readonly records: RecordStore
   readonly now: () => number
-  readonly proverStaging: Pick<ProverStaging, 'dealId'>
 }
 
 export interface ComposeInput {
@@ -135,8 +133,6 @@ async function record(
   const { principal } = tier
   const { pieceRoot } = digests
   const sha256 = digests.sha256 ?? null
-  const object = sha256 ?? pieceHandle({ pieceRoot, sizeBytes })
-  const dealId = deps.proverStaging.dealId({ principal, key: head.cid.key, object })
   const now = deps.now()
   const { cid, contentType, filename, visibility = 'public' } = head
   const { termDays, admit } = terms
@@ -166,7 +162,7 @@ async function record(
       termDays,
       uploadedAt: now,
       expiresAt: now + termDays * DAY_MS,
-      dealId,
+      dealId: newDealId(now),
     },
   }
   const upload = { key: cid.key, sha256, sizeBytes, content: commit.content }

@@ -17,6 +17,7 @@ import type {
 } from '../records/record-store.ts'
 import { quotaRefusal, type UploadHead } from './admit-upload.ts'
 import { contentFactsOf } from './content-facts.ts'
+import { newDealId } from './deal-id.ts'
 import type { UploadTier } from './upload-tier.ts'
 
 /** What an upload is recorded as, once its bytes are verified and the prover has taken them. */
@@ -24,7 +25,6 @@ export interface VerifiedUpload extends VerifiedBody {
   readonly tier: UploadTier
   readonly head: UploadHead
   readonly termDays: number
-  readonly dealId: string
   /** The bytes, when they live in the metadata. */
   readonly inline: Uint8Array | undefined
   /** Absent for a file that is handed to provers later. */
@@ -51,7 +51,7 @@ export interface StagedUpload {
 
 /** The record of a verified upload; its term begins now. */
 export function fileCommitOf(upload: VerifiedUpload, now: number): FileCommit {
-  const { tier, head, termDays, digests, dealId, inline, placement, place, folder } = upload
+  const { tier, head, termDays, digests, inline, placement, place, folder } = upload
   return {
     now,
     inline,
@@ -76,7 +76,7 @@ export function fileCommitOf(upload: VerifiedUpload, now: number): FileCommit {
       termDays,
       uploadedAt: now,
       expiresAt: now + termDays * DAY_MS,
-      dealId,
+      dealId: newDealId(now),
     },
   }
 }

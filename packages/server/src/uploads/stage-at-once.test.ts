@@ -39,7 +39,6 @@ describe('stageAtOnce', () => {
         records: fixture.records,
         moderation: fixture.moderation,
         blobs: fixture.blobs,
-        proverStaging: fixture.proverStaging,
         now: () => fixture.clock.now,
         ...deps,
       },

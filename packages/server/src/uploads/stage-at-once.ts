@@ -3,7 +3,6 @@ import { isCarMediaType } from '@lade/core/wire'
 import type { BodyBill } from '@lade/node/budget/body-bill'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { type VerifiedBody, verifyWhole } from '../blobs/receive.ts'
-import type { ProverStaging } from '../placement/stage-at-prover.ts'
 import type { FileCommit, RecordStore } from '../records/record-store.ts'
 import { type AdmitInput, agreeTerms, quotaRefusal, type SizedHead, type Terms } from './admit-upload.ts'
 import { settleBill, settleFailedBill } from './body-bills.ts'
@@ -13,7 +12,6 @@ import { type RefuseBlockedDeps, recordUnblocked, refuseBlockedHead } from './re
 export interface AtOnceDeps extends RefuseBlockedDeps {
   readonly records: RecordStore
   readonly blobs: BlobStore | undefined
-  readonly proverStaging: ProverStaging
 }
 
 export type AtOnceInput = Omit<AdmitInput, 'isStorageBound'> & {
@@ -90,8 +88,6 @@ export async function verifyAtOnce(
     if (hint.outcome !== 'reserved') throw quotaRefusal({ tier, sizeBytes: inline.length }, hint, now)
     throw error
   }
-  const { sha256 } = body.digests
-  const dealId = deps.proverStaging.dealId({ principal: tier.principal, key: head.cid.key, object: sha256 })
-  const upload = { tier, head, termDays, ...body, dealId, inline }
+  const upload = { tier, head, termDays, ...body, inline }
   return { upload, commit: fileCommitOf(upload, now) }
 }

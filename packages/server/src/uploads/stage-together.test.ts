@@ -26,10 +26,10 @@ describe('stageTogether', () => {
     bodies: readonly { readonly bytes: Uint8Array; readonly cid?: string }[],
     { tier, deps }: { readonly tier?: Partial<UploadTier>; readonly deps?: Partial<AtOnceDeps> } = {},
   ): Promise<readonly StagedTogether[]> => {
-    const { records, moderation, blobs, proverStaging } = fixture
+    const { records, moderation, blobs } = fixture
     const budget = { require: () => {}, spend: () => {}, takeBack: () => {} }
     return stageTogether(
-      { records, moderation, blobs, proverStaging, now: () => fixture.clock.now, ...deps },
+      { records, moderation, blobs, now: () => fixture.clock.now, ...deps },
       {
         tier: tierOf(tier),
         uploads: bodies.map(({ bytes, cid }) => ({

@@ -149,11 +149,10 @@ export async function recordArrived(
     !(await isOwnPrivate(deps, admission))
   // The prover reads what is published, so that it gets the bytes that were checked.
   const placement = isStagedAtProver ? await deps.proverStaging.stageAtProver(digests, input.signal) : undefined
-  const dealId = deps.proverStaging.dealId({ principal: tier.principal, key: head.cid.key, object: sha256 })
   const now = deps.now()
   const place = published === undefined ? undefined : placeOf(deps, published, now)
   const folder = input.folder?.commit
-  const upload = { ...admission, digests, verified, dealId, inline, placement, place, folder }
+  const upload = { ...admission, digests, verified, inline, placement, place, folder }
   const commit = { ...fileCommitOf(upload, now), completes: input.completes }
   const outcome = await recordUnblocked(deps, uploader, checkedUploadOf(commit), (takedownRevision) =>
     deps.records.quotas.commit({ reservationId, ...commit, takedownRevision }),

@@ -31,8 +31,6 @@ export interface PlacingDeps {
   /** True while callers are answered by this process. */
   readonly hasCallers: () => boolean
   readonly instanceId: string
-  /** What deal ids are made with. */
-  readonly salt: string
   readonly publicUrl: () => string
   readonly now: () => number
   readonly log: Logger

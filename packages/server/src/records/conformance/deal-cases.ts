@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { ListDealsRequest, RecordStore } from '../record-store.ts'
-import { ALICE, BOB, type Cases, NOW, stage, stageAndRemove, times, upload } from './case.ts'
+import { ALICE, BOB, type Cases, fileCommitOf, NOW, stage, stageAndRemove, times, upload } from './case.ts'
 import { composed, stageParts } from './composing.ts'
 
 export function dealCases({ it }: Cases): void {
@@ -31,6 +31,19 @@ export function dealCases({ it }: Cases): void {
     expect(await list(store, { ended: 'removed' })).toEqual([])
     expect(await store.files.byDeal({ principal: ALICE, dealId: file.dealId })).toEqual(file)
     for (const { dealId } of parts) expect(await store.files.byDeal({ principal: ALICE, dealId })).toBeUndefined()
+  })
+
+  it('takes files of one deal id, as older versions made them, for one deal: that of the latest', async (store) => {
+    const of = upload({ content: 'again' })
+    const commit = fileCommitOf(of, 'd-0x0123456789abcdef0123456789abcdef')
+    await store.quotas.commitAtOnce({ admit: of, commit })
+    await store.files.remove({ principal: ALICE, key: of.key, now: NOW })
+    await store.quotas.commitAtOnce({ admit: of, commit })
+    const [file, ...others] = await store.files.listDeals({ principal: ALICE, now: NOW, limit: 10 })
+    expect(file).toMatchObject({ dealId: commit.file.dealId, end: null })
+    expect(others).toEqual([])
+    expect(await list(store, { ended: 'removed' })).toEqual([])
+    expect(await store.files.byDeal({ principal: ALICE, dealId: commit.file.dealId })).toEqual(file)
   })
 
   it('finds a deal of the principal by its id, live or ended, and of nobody else', async (store) => {

@@ -131,6 +131,7 @@ export function prepareFileReads(db: Sql) {
     `SELECT ${FILE_COLUMNS} FROM ${FILE_ROWS}
      WHERE ${isOfDeal(':dealId')} AND ${unindexed('principal')} = :principal ORDER BY sequence DESC LIMIT 1`,
   )
+  // In older versions, a file that came again after its end had the deal id that it had before.
   const listDealsFrom = (rows: string, ended: string) =>
     db.prepare<[Record<string, string | number | null>], FileRow>(
       `SELECT ${FILE_COLUMNS} FROM ${rows}

@@ -122,7 +122,6 @@ export async function openStagingFixture(): Promise<StagingFixture> {
     copies: 1,
     aggregateBelowBytes: 0,
     stage: 'sync',
-    salt: 'test',
     publicUrl: () => 'https://lade.example',
     now: () => clock.now,
     newId: randomUUID,

@@ -42,7 +42,6 @@ const underDigest = (): BlobStore => ({ ...store, begin: (options) => store.begi
 /** The fixture's own prover reads the fixture's own store. */
 const proverStaging = {
   isNeeded: () => false,
-  dealId: () => 'd-0x00',
   stageAtProver: () => Promise.reject(new Error('unused')),
 }
 const stage = (blob: SampleBlob, principal = PRINCIPAL, blobs: BlobStore = store) =>
