@@ -24,6 +24,7 @@ import { createRequestOrigin, isNameless } from './http/request-origin.ts'
 import { RequestsInHand } from './http/requests-in-hand.ts'
 import type { Service } from './http/service.ts'
 import type { SlowReadersOptions } from './http/slow-readers.ts'
+import { UploadTurns } from './http/upload-turns.ts'
 import { createOpenUploads } from './open-uploads/open-uploads.ts'
 import { localPieces } from './placement/local-pieces.ts'
 import { cacheLevels } from './proving/cache-levels.ts'
@@ -181,6 +182,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   const requestOrigin = createRequestOrigin(config)
   const urls = { publicUrl: () => requestOrigin.current() ?? publicUrl }
   const requestsInHand = new RequestsInHand()
+  const uploadTurns = new UploadTurns(budget)
   const hasCallers = () => requestsInHand.areThere
   const placing = createPlacing({
     config,
@@ -230,6 +232,7 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
     ...urls,
     retrievalUrl: (cid) => `${config.contentUrl ?? urls.publicUrl()}/p/${cid}`,
     requestsInHand,
+    uploadTurns,
     isDraining: () => isDraining,
   }
   const app = await createApp(service, substitutes.readerTimes)

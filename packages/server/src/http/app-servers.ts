@@ -69,7 +69,9 @@ export function appServers(service: Service, options: AppServersOptions): (route
   return (route) =>
     createHttpServer({
       budget,
+      inlineBytes: service.inlineBytes,
       requestsInHand: service.requestsInHand,
+      uploadTurns: service.uploadTurns,
       methodProblem: (request) => (sites?.siteOf(request) === undefined ? methodProblem : siteMethodProblem)(request),
       answerFromCache: (request, response, requestId) => {
         if (responseCache === undefined || hostProblem(request) !== undefined) return undefined

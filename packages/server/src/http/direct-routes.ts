@@ -19,6 +19,7 @@ import { retrievalHandler } from './routes/retrieval/retrieval.ts'
 import { sharedFolderHandler } from './routes/retrieval/shared-folder.ts'
 import { uploadHandler } from './routes/uploads/uploads.ts'
 import type { Service } from './service.ts'
+import { UPLOAD_PATH } from './upload-path.ts'
 
 const GATEWAY_PREFIX = '/ipfs/'
 const CHALLENGE = /^\/p\/[^/]+\/challenge$/
@@ -66,12 +67,12 @@ export function directRoutes(service: Service, responseCache: ResponseCache | un
   ]
   return (request, response) => {
     const { method, url = '' } = request
-    if ((method === 'POST' || method === 'PUT') && pathOf(url) === '/api/upload') {
-      exchangeOf(request).route = '/api/upload'
+    if ((method === 'POST' || method === 'PUT') && pathOf(url) === UPLOAD_PATH) {
+      exchangeOf(request).route = UPLOAD_PATH
       void answerRaw(service, upload, request, response, { ...corsHeaders, ...commonHeaders, ...apiHeaders })
       return true
     }
-    if (isResumablePath(url) && (method === 'OPTIONS' || pathOf(url) !== '/api/upload')) {
+    if (isResumablePath(url) && (method === 'OPTIONS' || pathOf(url) !== UPLOAD_PATH)) {
       exchangeOf(request).route = resumableRoute(url)
       if (method === 'OPTIONS') answerUploadOptions(request, response, limitField(service))
       else void answerRaw(service, resumable, request, response, { ...corsHeaders, ...commonHeaders, ...apiHeaders })

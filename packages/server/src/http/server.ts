@@ -15,6 +15,7 @@ import type { HostCheck } from './known-host.ts'
 import type { Lingering } from './lingering.ts'
 import { parserProblem } from './parser-problem.ts'
 import { asLadeError, problemBody, problemHeaders, STATUS } from './problem.ts'
+import { pathOf } from './query.ts'
 import type { RequestCounters } from './request-counters.ts'
 import { logRequest, type RequestLog } from './request-log.ts'
 import { requestPrincipal } from './request-principal.ts'
@@ -24,6 +25,7 @@ import type { Service } from './service.ts'
 import type { SlowReaders } from './slow-readers.ts'
 import { takeTraffic } from './traffic.ts'
 import { CountedRequest, cutOff, isInFlood, isToBeAnswered, requestInHand } from './unanswered.ts'
+import { UPLOAD_PATH } from './upload-path.ts'
 
 const LIVENESS_PATH = '/healthz'
 /** What nginx counts and logs for a request whose client was gone before there was a response. */
@@ -42,7 +44,9 @@ export type AnswerFromCache = (
 
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void
 
-export interface HttpServerOptions extends RequestLog, Pick<Service, 'budget' | 'requestsInHand'> {
+export interface HttpServerOptions
+  extends RequestLog,
+    Pick<Service, 'budget' | 'inlineBytes' | 'requestsInHand' | 'uploadTurns'> {
   /** Routes a request with a sound frame. */
   readonly handle: RequestHandler
   /**
@@ -85,7 +89,7 @@ export function createHttpServer(options: HttpServerOptions): Server {
     lingering,
     slowReaders,
   } = options
-  const { requests, requestsInHand, tracer, log } = options
+  const { requests, requestsInHand, uploadTurns, tracer, log } = options
   const nextRequestId = requestIdMaker()
   const rounds = new RequestRounds(options.budget)
   const open = (request: IncomingMessage, response: ServerResponse): Exchange => {
@@ -168,6 +172,11 @@ export function createHttpServer(options: HttpServerOptions): Server {
     if (connections.admit(socket)) slowReaders.watch(socket)
   })
   server.on('close', () => slowReaders.close())
+  /** True for an upload whose body comes with its head, if the client sends it so. */
+  const isSmallUpload = ({ method, url = '', headers }: IncomingMessage): boolean =>
+    (method === 'PUT' || method === 'POST') &&
+    pathOf(url) === UPLOAD_PATH &&
+    Number(headers['content-length']) <= options.inlineBytes
   const isToBeTaken = (response: ServerResponse): boolean => {
     if (!isToBeAnswered(response)) return false
     const { socket } = response.req
@@ -187,8 +196,10 @@ export function createHttpServer(options: HttpServerOptions): Server {
       if (!response.destroyed && !isAnsweredAtOnce(request, response)) receive(request, response)
     }
     // Supervisors restart a service that does not answer this in time. They do not send it behind other requests, attackers do.
+    const principalOf = (): string => requestPrincipal(options, request)
     if (request.url === LIVENESS_PATH && requestInHand(request.socket) === request) take()
-    else rounds.begin(take, () => requestPrincipal(options, request))
+    else if (isSmallUpload(request)) uploadTurns.begin(take, rounds, principalOf)
+    else rounds.begin(take, principalOf)
   })
   const refuseExpectation = (request: IncomingMessage, response: ServerResponse): void => {
     if (!isToBeTaken(response)) return

@@ -30,6 +30,7 @@ import type { ClientAddress } from './client-address.ts'
 import type { RefusalLog } from './refusal-log.ts'
 import type { RequestOrigin } from './request-origin.ts'
 import type { RequestsInHand } from './requests-in-hand.ts'
+import type { UploadTurns } from './upload-turns.ts'
 
 /** What the placing of files has come to, since the start of this process. */
 export interface PlacedCounters extends PlacementCounts {
@@ -120,5 +121,6 @@ export interface Service {
   readonly retrievalUrl: RetrievalUrl
   /** Those of this process. */
   readonly requestsInHand: RequestsInHand
+  readonly uploadTurns: UploadTurns
   readonly isDraining: () => boolean
 }

@@ -2,6 +2,7 @@ import { PARTIAL_UPLOAD_MEDIA_TYPE, resumableAppendHeaders, uploadResult } from 
 import * as z from 'zod'
 import { pathOf } from '../../query.ts'
 import type { Service } from '../../service.ts'
+import { UPLOAD_PATH } from '../../upload-path.ts'
 import { rawRoute } from '../raw-route.ts'
 import { bytes, emptyResponse, problems, type Routes, security, takenOver } from '../routes.ts'
 import { resumableUploadHandler } from './resumable-upload.ts'
@@ -14,7 +15,7 @@ export function isResumablePath(url: string): boolean {
 }
 
 export function resumableRoute(url: string): string {
-  return pathOf(url) === '/api/upload' ? '/api/upload' : '/api/upload/{id}'
+  return pathOf(url) === UPLOAD_PATH ? UPLOAD_PATH : '/api/upload/{id}'
 }
 
 /** `/api/upload/{id}`, for its documentation and every spelling that is not answered at once. */

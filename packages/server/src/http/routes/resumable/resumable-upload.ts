@@ -20,6 +20,7 @@ import { pathOf, type Query } from '../../query.ts'
 import { sendJson } from '../../respond.ts'
 import type { Service } from '../../service.ts'
 import { guardChange } from '../../session-request.ts'
+import { UPLOAD_PATH } from '../../upload-path.ts'
 import type { RawHandler } from '../raw-route.ts'
 import { settleStaged } from '../uploads/settle-staged.ts'
 import { tierOf } from '../uploads/tier-of.ts'
@@ -34,8 +35,6 @@ import {
 } from './resumable-fields.ts'
 import { sendFields } from './send-fields.ts'
 import { byteCount, requiredByteCount } from './upload-fields.ts'
-
-const UPLOAD_PATH = '/api/upload'
 
 interface ResumableRequest {
   readonly service: Service

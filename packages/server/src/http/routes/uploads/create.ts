@@ -64,7 +64,7 @@ export async function takeUpload(
   bill.require()
   try {
     const staged = await (hasSmallBody(service, request, head)
-      ? stageAtOnce(service, { tier, head, bill }, () => takeBody(request))
+      ? service.uploadTurns.take(() => stageAtOnce(service, { tier, head, bill }, () => takeBody(request)))
       : stageStream(service, request, response, { tier, head, bill }))
     notes.sizeBytes = staged.file.sizeBytes
     notes.dealId = staged.file.dealId

@@ -2,6 +2,7 @@ import { IMPORT_PROFILES } from '@lade/core/dag'
 import { uploadHeaders, uploadQuery, uploadResult } from '@lade/core/wire'
 import { QUOTA_HEADERS } from '../../openapi/response-headers.ts'
 import type { Service } from '../../service.ts'
+import { UPLOAD_PATH } from '../../upload-path.ts'
 import { type RawHandler, rawRoute } from '../raw-route.ts'
 import { isCompleteOf } from '../resumable/resumable-fields.ts'
 import { createResumableUpload } from '../resumable/resumable-upload.ts'
@@ -20,7 +21,7 @@ export function uploadHandler(service: Service): RawHandler {
 export function uploadRoutes(app: Routes, service: Service): void {
   app.route({
     method: ['POST', 'PUT'],
-    url: '/api/upload',
+    url: UPLOAD_PATH,
     schema: {
       tags: ['uploads'],
       operationId: 'uploadFile',
