@@ -1,5 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { type FileCommit, type ListFilesRequest, listDeals, listFiles, type RecordStore } from '@lade/server/measuring'
+import {
+  type FileCommit,
+  type ListFilesRequest,
+  listDeals,
+  listFiles,
+  newDealId,
+  type RecordStore,
+} from '@lade/server/measuring'
 import type { Sample, SampledFile } from './sample.ts'
 import { OWNER, PROVERS, RARE_TYPE, RARE_WORD } from './shape.ts'
 
@@ -310,7 +317,7 @@ function uploadOf(of: { principal: string; seed: string; day: string; now: numbe
         termDays: 30,
         uploadedAt: now,
         expiresAt: now + 30 * DAY_MS,
-        dealId: `d-0x${digest(`deal of ${seed}`)}`,
+        dealId: newDealId(Date.now()),
       },
     },
   }

@@ -10,6 +10,7 @@ const WORDS: RowWords = {
   bytes: (kind) => `sha256(convert_to('${kind}' || i, 'UTF8'))`,
   manyBytes: (count) =>
     `(SELECT string_agg(sha256(convert_to('part' || i || '.' || n, 'UTF8')), ''::bytea) FROM generate_series(1, ${count}) AS n)`,
+  clock: (time) => `lpad(to_hex(${time} % 4294967296), 8, '0')`,
   day: (time) => `to_char(to_timestamp(${time} / 1000) AT TIME ZONE 'UTC', 'YYYY-MM-DD')`,
 }
 

@@ -10,6 +10,8 @@ export interface RowWords {
   zeros(count: number): string
   /** 32 bytes for each of so many blocks. */
   manyBytes(count: string): string
+  /** Eight hex digits that count milliseconds, of a time in epoch milliseconds. */
+  clock(time: string): string
   /** The UTC day of a time in epoch milliseconds. */
   day(time: string): string
 }
@@ -89,7 +91,7 @@ function hasObject(total: number): string {
   return `(i = ${OFTEN_STAGED} OR NOT ${isStagedAgain(total)} AND NOT ${IS_SHARED})`
 }
 
-function fileFillings(shape: Shape, { numbers, digest, bytes, day }: RowWords): Filling[] {
+function fileFillings(shape: Shape, { numbers, digest, bytes, clock, day }: RowWords): Filling[] {
   const total = totalFiles(shape)
   const { uploadedAt, termDays, expiresAt, isOver } = timesOf(shape)
   const again = isStagedAgain(total)
@@ -115,7 +117,7 @@ function fileFillings(shape: Shape, { numbers, digest, bytes, day }: RowWords): 
           CASE WHEN i % 20 = 7 THEN 'private' ELSE 'public' END, 'somebody@example.org', 0, 1, ${termDays}, ${uploadedAt}, ${expiresAt},
           CASE WHEN ${isRemoved} THEN ${uploadedAt} + 60000 WHEN ${isOver} THEN ${expiresAt} END,
           CASE WHEN ${isRemoved} THEN 'removed' WHEN ${isOver} THEN 'expired' END,
-          'd-0x' || ${digest('deal')}, ${day(uploadedAt)}, ${SIZE}
+          'd-0x' || ${clock(uploadedAt)} || substr(${digest('deal')}, 1, 24), ${day(uploadedAt)}, ${SIZE}
         FROM ${numbers(total, 'numbers')}`,
     },
     {

@@ -12,6 +12,7 @@ const WORDS: RowWords = {
   bytes: () => 'randomblob(32)',
   zeros: (count) => `zeroblob(${count})`,
   manyBytes: (count) => `randomblob(32 * (${count}))`,
+  clock: (time) => `printf('%08x', ${time} % 4294967296)`,
   day: (time) => `strftime('%Y-%m-%d', ${time} / 1000, 'unixepoch')`,
 }
 

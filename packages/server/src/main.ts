@@ -24,7 +24,7 @@ import { createRequestOrigin, isNameless } from './http/request-origin.ts'
 import { RequestsInHand } from './http/requests-in-hand.ts'
 import type { Service } from './http/service.ts'
 import type { SlowReadersOptions } from './http/slow-readers.ts'
-import { UploadTurns } from './http/upload-turns.ts'
+import { SQLITE_TURNS, UploadTurns } from './http/upload-turns.ts'
 import { createOpenUploads } from './open-uploads/open-uploads.ts'
 import { localPieces } from './placement/local-pieces.ts'
 import { cacheLevels } from './proving/cache-levels.ts'
@@ -182,7 +182,8 @@ async function start(config: Config, substitutes: Substitutes, surroundings: Sur
   const requestOrigin = createRequestOrigin(config)
   const urls = { publicUrl: () => requestOrigin.current() ?? publicUrl }
   const requestsInHand = new RequestsInHand()
-  const uploadTurns = new UploadTurns(budget)
+  const maxCount = config.database.kind === 'sqlite' ? SQLITE_TURNS : Number.POSITIVE_INFINITY
+  const uploadTurns = new UploadTurns({ budget, maxCount })
   const hasCallers = () => requestsInHand.areThere
   const placing = createPlacing({
     config,

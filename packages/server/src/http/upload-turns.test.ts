@@ -3,7 +3,7 @@ import { WorkBudget } from '@lade/node/budget/work-budget'
 import { beforeEach, expect, test } from 'vitest'
 import { UploadTurns } from './upload-turns.ts'
 
-const MAX_TAKEN = 96
+const maxCount = 96
 
 /** Begins each request at once. */
 const rounds = { begin: (task: () => void) => task() }
@@ -15,7 +15,7 @@ let recorded: PromiseWithResolvers<void>[]
 
 beforeEach(() => {
   budget = new WorkBudget({ log: { warn() {} }, networkOf: () => undefined })
-  turns = new UploadTurns(budget)
+  turns = new UploadTurns({ budget, maxCount })
   begun = []
   recorded = []
 })
@@ -42,10 +42,10 @@ async function settle(count: number): Promise<void> {
 
 test('uploads begin at once while few are recorded, and as many as are recorded after that', async () => {
   for (let index = 0; index < 200; index += 1) begin('a')
-  expect(begun).toHaveLength(MAX_TAKEN)
+  expect(begun).toHaveLength(maxCount)
   await settle(30)
-  expect(begun).toHaveLength(MAX_TAKEN + 30)
-  await settle(MAX_TAKEN)
+  expect(begun).toHaveLength(maxCount + 30)
+  await settle(maxCount)
   expect(begun).toHaveLength(200)
   await settle(200)
   begin('a')
@@ -61,22 +61,22 @@ test('the upload of another caller begins before those of one who has many', asy
 })
 
 test('an upload that fails gives its turn to the next', async () => {
-  for (let index = 0; index < MAX_TAKEN + 1; index += 1) begin('a')
+  for (let index = 0; index < maxCount + 1; index += 1) begin('a')
   const [first] = recorded
   first?.reject(new Error('broken'))
   await nextRound()
   await nextRound()
-  expect(begun).toHaveLength(MAX_TAKEN + 1)
+  expect(begun).toHaveLength(maxCount + 1)
 })
 
 test('uploads that are refused before they are recorded do not keep the others waiting', async () => {
   const refused = (): void => {}
-  for (let index = 0; index < MAX_TAKEN; index += 1) begin('a')
+  for (let index = 0; index < maxCount; index += 1) begin('a')
   for (let index = 0; index < 300; index += 1) begin('a', refused)
   begin('a')
   await settle(1)
-  for (let round = 0; round < 400 && begun.length < MAX_TAKEN + 301; round += 1) await nextRound()
-  expect(begun).toHaveLength(MAX_TAKEN + 301)
+  for (let round = 0; round < 400 && begun.length < maxCount + 301; round += 1) await nextRound()
+  expect(begun).toHaveLength(maxCount + 301)
 })
 
 test('requests that wait for one of the rounds are counted', () => {
@@ -88,5 +88,5 @@ test('requests that wait for one of the rounds are counted', () => {
       () => 'a',
     )
   }
-  expect(tasks).toHaveLength(MAX_TAKEN)
+  expect(tasks).toHaveLength(maxCount)
 })

@@ -2,8 +2,14 @@ import { RankedQueue } from '@lade/node/budget/ranked-queue'
 import type { WorkBudget } from '@lade/node/budget/work-budget'
 import type { RequestRounds } from './request-rounds.ts'
 
-/** Two or three commits of the records, so that there is always a next one. */
-const MAX_TAKEN = 96
+/** Two or three commits of SQLite, so that there is always a next one. */
+export const SQLITE_TURNS = 96
+
+export interface UploadTurnsOptions {
+  readonly budget: Pick<WorkBudget, 'unpaidRank'>
+  /** How many uploads are recorded at the same time: Infinity with PostgreSQL, where those of one caller may stand still without the others. */
+  readonly maxCount: number
+}
 
 interface Waiting {
   readonly task: () => void
@@ -12,11 +18,12 @@ interface Waiting {
 }
 
 /**
- * Holds small uploads back while 96 others are recorded. One that is recorded keeps some 10 KB of objects in memory, which the garbage
+ * Holds small uploads back while many others are recorded. One that is recorded keeps some 10 KB of objects in memory, which the garbage
  * collector copies again and again while it takes long; one that waits keeps its request. The next one is of the principal with the least
- * unpaid time, so that the hundreds of uploads of one caller delay those of another by 96 at most.
+ * unpaid time, so that the hundreds of uploads of one caller delay those of another by `maxCount` at most.
  *
  * @example
+ * const turns = new UploadTurns({ budget, maxCount: SQLITE_TURNS })
  * turns.begin(() => handle(request, response), rounds, () => principalOf(request))
  * // in the handler
  * const staged = await turns.take(() => stageAtOnce(service, input, takeBody))
@@ -27,8 +34,10 @@ export class UploadTurns {
   #entering = 0
   #taken = 0
   #isRoundSet = false
+  readonly #maxCount: number
 
-  constructor(budget: Pick<WorkBudget, 'unpaidRank'>) {
+  constructor({ budget, maxCount }: UploadTurnsOptions) {
+    this.#maxCount = maxCount
     this.#waiting = new RankedQueue((principal) => budget.unpaidRank(principal))
   }
 
@@ -51,7 +60,7 @@ export class UploadTurns {
   }
 
   get #hasRoom(): boolean {
-    return this.#entering + this.#taken < MAX_TAKEN
+    return this.#entering + this.#taken < this.#maxCount
   }
 
   #enter({ task, rounds, principalOf }: Waiting): void {
