@@ -2,25 +2,19 @@ import { RankedQueue } from '@lade/node/budget/ranked-queue'
 import type { WorkBudget } from '@lade/node/budget/work-budget'
 import type { RequestRounds } from './request-rounds.ts'
 
-/** Two or three commits of SQLite, so that there is always a next one. */
+/** Enough for two or three commits of SQLite, so that the writing thread always has a next one. */
 export const SQLITE_TURNS = 96
 
 export interface UploadTurnsOptions {
   readonly budget: Pick<WorkBudget, 'unpaidRank'>
-  /** How many uploads are recorded at the same time: Infinity with PostgreSQL, where those of one caller may stand still without the others. */
+  /** How many uploads are recorded at the same time. Infinity with PostgreSQL, where a process that hangs must hold up only the callers that it writes for. */
   readonly maxCount: number
 }
 
-interface Waiting {
-  readonly task: () => void
-  readonly rounds: Pick<RequestRounds, 'begin'>
-  readonly principalOf: () => string
-}
-
 /**
- * Holds small uploads back while many others are recorded. One that is recorded keeps some 10 KB of objects in memory, which the garbage
- * collector copies again and again while it takes long; one that waits keeps its request. The next one is of the principal with the least
- * unpaid time, so that the hundreds of uploads of one caller delay those of another by `maxCount` at most.
+ * Holds small uploads back while many others are being recorded. An upload that is being recorded has some 10 KB of objects in memory, which
+ * the garbage collector copies if they live long. One that waits has only its request. The next to begin is of the principal with the least
+ * unpaid time, so hundreds of uploads of one caller delay those of another by `maxCount` uploads at most.
  *
  * @example
  * const turns = new UploadTurns({ budget, maxCount: SQLITE_TURNS })
@@ -29,8 +23,8 @@ interface Waiting {
  * const staged = await turns.take(() => stageAtOnce(service, input, takeBody))
  */
 export class UploadTurns {
-  readonly #waiting: RankedQueue<Waiting>
-  /** Uploads that were let in and whose request has not begun. */
+  readonly #waiting: RankedQueue<() => void>
+  /** Requests that were let in and wait for their round. */
   #entering = 0
   #taken = 0
   #isRoundSet = false
@@ -43,9 +37,17 @@ export class UploadTurns {
 
   /** Begins a request in one of the rounds, now or once there is room for it. */
   begin(task: () => void, rounds: Pick<RequestRounds, 'begin'>, principalOf: () => string): void {
-    const waiting = { task, rounds, principalOf }
-    if (this.#waiting.size > 0 || !this.#hasRoom) this.#waiting.push(principalOf(), waiting)
-    else this.#enter(waiting)
+    const enter = (): void => {
+      this.#entering += 1
+      rounds.begin(() => {
+        this.#entering -= 1
+        // An upload that is refused before it is recorded lets the next one in, too.
+        this.#wake()
+        task()
+      }, principalOf)
+    }
+    if (this.#waiting.size > 0 || !this.#hasRoom) this.#waiting.push(principalOf(), enter)
+    else enter()
   }
 
   /** Records an upload, and counts it until that is done. */
@@ -63,16 +65,6 @@ export class UploadTurns {
     return this.#entering + this.#taken < this.#maxCount
   }
 
-  #enter({ task, rounds, principalOf }: Waiting): void {
-    this.#entering += 1
-    rounds.begin(() => {
-      this.#entering -= 1
-      // Whether it is recorded or refused: what waits is looked at again behind it.
-      this.#wake()
-      task()
-    }, principalOf)
-  }
-
   #wake(): void {
     if (this.#isRoundSet || this.#waiting.size === 0) return
     this.#isRoundSet = true
@@ -81,7 +73,7 @@ export class UploadTurns {
       while (this.#hasRoom) {
         const next = this.#waiting.take()
         if (next === undefined) return
-        this.#enter(next.item)
+        next.item()
       }
     })
   }

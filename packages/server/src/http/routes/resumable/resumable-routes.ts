@@ -15,7 +15,7 @@ export function isResumablePath(url: string): boolean {
 }
 
 export function resumableRoute(url: string): string {
-  return pathOf(url) === UPLOAD_PATH ? UPLOAD_PATH : '/api/upload/{id}'
+  return pathOf(url) === UPLOAD_PATH ? UPLOAD_PATH : `${UPLOAD_PATH}/{id}`
 }
 
 /** `/api/upload/{id}`, for its documentation and every spelling that is not answered at once. */
