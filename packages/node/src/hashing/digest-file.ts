@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises'
 import type { ContentDigests, DigestsWanted } from '@lade/core/content'
+import { allocateSharedReadBuffer } from '../memory/read-buffer.ts'
 import type { ContentHashers } from './content-hasher.ts'
 
 const BLOCK_BYTES = 1024 * 1024
@@ -26,7 +27,7 @@ export async function digestFile(
     const { size: sizeBytes } = await file.stat()
     const hasher = hashers(wanted(sizeBytes), sizeBytes)
     try {
-      const blocks = Array.from({ length: BLOCKS }, () => Buffer.from(new SharedArrayBuffer(BLOCK_BYTES)))
+      const blocks = Array.from({ length: BLOCKS }, () => allocateSharedReadBuffer(BLOCK_BYTES))
       const uses: Promise<void>[] = blocks.map(() => Promise.resolve())
       let offset = 0
       for (let turn = 0; offset < sizeBytes; turn = (turn + 1) % BLOCKS) {

@@ -1,3 +1,5 @@
+import { allocateReadBuffer } from '@lade/node/memory/read-buffer'
+
 /**
  * Buffers of one size, kept for reuse.
  *
@@ -16,7 +18,7 @@ export class BufferList {
   }
 
   take(): Uint8Array {
-    return this.#spare.pop() ?? Buffer.allocUnsafeSlow(this.bufferBytes)
+    return this.#spare.pop() ?? allocateReadBuffer(this.bufferBytes)
   }
 
   /** Gives back a buffer of this list that nothing reads or writes any more. */

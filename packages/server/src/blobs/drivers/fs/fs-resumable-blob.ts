@@ -1,5 +1,6 @@
 import { constants } from 'node:fs'
 import { basename } from 'node:path'
+import { allocateReadBuffer } from '@lade/node/memory/read-buffer'
 import type { ByteRange, ResumableBlob, ResumeOptions } from '../../blob-store.ts'
 import type { BufferList } from '../../buffer-list.ts'
 import { requireRange } from '../../store-arguments.ts'
@@ -82,7 +83,7 @@ async function* readFile(
   files: Files,
   path: string,
   { offset, length }: ByteRange,
-  buffer: Uint8Array = Buffer.allocUnsafeSlow(1024 * 1024),
+  buffer: Uint8Array = allocateReadBuffer(1024 * 1024),
 ): AsyncGenerator<Uint8Array> {
   const fd = await files.open(path, constants.O_RDONLY)
   try {
