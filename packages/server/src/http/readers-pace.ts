@@ -7,11 +7,11 @@ const WINDOW_BYTES = 64 * 1024
 const UNTRUSTED_WINDOW_BYTES = 256 * 1024
 /** A window that takes longer is one of a reader that does not keep up. */
 const WINDOW_MS = 100
-/** The same for a chunk of a stream, of 512 KiB or more. */
+/** The same for a chunk of a stream, of 1 MiB. */
 const CHUNK_MS = 1000
 /** More than what the kernel takes for a reader that reads nothing. */
 const PROVEN_BYTES = 5 * 1024 * 1024
-/** Windows that are read at once; each may take a buffer of 1 MiB to verify. */
+/** Windows that are read at once; each may take a buffer of 2 MiB to verify. */
 const WINDOWS_AT_ONCE = 8
 
 /** Readers that have a stream. */

@@ -19,8 +19,8 @@ import { Headroom } from './headroom.ts'
 import { Syncs } from './syncs.ts'
 import { WriteWatch } from './write-watch.ts'
 
-/** A chunk that is verified is one read. */
-const READ_BUFFER_BYTES = CHUNK_BYTES
+/** A chunk that is verified is one read, and the next one is read meanwhile. */
+const READ_BUFFER_BYTES = 2 * CHUNK_BYTES
 const READ_BUFFERS_KEPT = 16
 
 /** Where the files are, and how much room must stay free. Sizes are bytes. */
