@@ -2,10 +2,10 @@
 const OFFSET_BYTES = 64
 
 /**
- * Memory to read a file into, which is not cleared.
+ * Memory to read a file into. What is in it at first is not defined.
  *
- * It does not begin where the C library puts large memory, 16 bytes behind the start of a page. AMD processors copy from a page of the page
- * cache to such an address at a sixth of their speed.
+ * glibc begins a large block 16 bytes after the start of a page, and AMD processors copy from the page cache to such an address at a sixth of
+ * their speed. So this memory begins later in its block.
  *
  * @see https://xuanwo.io/2023/04-rust-std-fs-slower-than-python/
  *

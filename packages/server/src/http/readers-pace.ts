@@ -7,7 +7,7 @@ const WINDOW_BYTES = 64 * 1024
 const UNTRUSTED_WINDOW_BYTES = 256 * 1024
 /** A window that takes longer is one of a reader that does not keep up. */
 const WINDOW_MS = 100
-/** The same for a chunk of a stream, of 1 MiB. */
+/** The same for a chunk of a stream, of up to 1 MiB. */
 const CHUNK_MS = 1000
 /** More than what the kernel takes for a reader that reads nothing. */
 const PROVEN_BYTES = 5 * 1024 * 1024

@@ -928,8 +928,11 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
   DROP FUNCTION count_composed_file;
   `,
   `
-  -- With the number of the object the index has all that is asked for, and no row is read for it.
+  -- As objects_in_blobs, with the number of the object, so that no row is read for it.
+  CREATE INDEX blobs_in_order ON objects (sha256, put, size_bytes) INCLUDE (id) WHERE place = 'blob';
+  `,
+  `
+  -- In a transaction of its own, so that readers of objects do not wait while the index above is built.
   DROP INDEX objects_in_blobs;
-  CREATE INDEX objects_in_blobs ON objects (sha256, put, size_bytes) INCLUDE (id) WHERE place = 'blob';
   `,
 ]
