@@ -26,14 +26,15 @@ const CLIENT_OPTIONS: OptionNames<LadeClientOptions> = {
   session: true,
   fetch: true,
   retry: true,
+  onRetry: true,
   threads: true,
 }
 
 /** A client whose limits are given, as tests do to have files in many parts that are small. */
 export function createClient(options: LadeClientOptions, limits: Limits): LadeClient {
   refuseUnknownOptions('createLadeClient', options, CLIENT_OPTIONS)
-  const { url, fetch, retry, threads = true } = options
-  const service = { baseUrl: baseUrlOf(url), policy: retryPolicy(retry), transport: platform.transport(fetch) }
+  const { url, fetch, retry, onRetry, threads = true } = options
+  const service = { baseUrl: baseUrlOf(url), policy: retryPolicy(retry), onRetry, transport: platform.transport(fetch) }
   const http = createHttp({ ...service, credentials: credentialsOf(options, createHttp(service)) })
   const context = { http, platform, threads, limits }
   return {

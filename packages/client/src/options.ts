@@ -32,7 +32,7 @@ import type {
   PutFolderResult,
   ReadFolderOptions,
 } from './folder-options.ts'
-import type { RetryPolicy } from './http/retry.ts'
+import type { RequestRetry, RetryPolicy } from './http/retry.ts'
 import type { PutOptions, PutSource } from './put-options.ts'
 import type { SignedSignIn, SignInWallet, Wallet } from './wallet/wallet-options.ts'
 
@@ -64,7 +64,7 @@ export type { CallOptions } from './call-options.ts'
 export type * from './deal-options.ts'
 export type * from './folder-options.ts'
 export type { PutCidForm } from './hashing/put-cid-form.ts'
-export type { RetryPolicy } from './http/retry.ts'
+export type { RequestRetry, RetryPolicy } from './http/retry.ts'
 export type * from './moderation-options.ts'
 export type * from './put-options.ts'
 
@@ -86,6 +86,8 @@ export interface LadeClientOptions {
   /** What sends requests, in place of the runtime's own. With it, a browser reports no progress inside of a part. */
   readonly fetch?: typeof globalThis.fetch | undefined
   readonly retry?: Partial<RetryPolicy> | undefined
+  /** Called before each wait for another attempt, so that somebody who watches can be told. What it throws ends the request. */
+  readonly onRetry?: ((retry: RequestRetry) => void) | undefined
   /** Hash big files that are put in a worker where there is one, so that this thread stays free. @default true */
   readonly threads?: boolean | undefined
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { LadeClient, Wallet } from '@lade/client'
+import type { LadeClient, RequestRetry, Wallet } from '@lade/client'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Terminal } from '../terminal.ts'
 import { LocalError, UsageError } from '../usage-error.ts'
@@ -79,8 +79,11 @@ export function accountKey({ url, token, wallet }: Pick<Account, 'url' | 'token'
 export interface ConnectOptions {
   /** Leaves the token out. */
   readonly isSponsored?: boolean
-  /** For what may take long anyhow: waits longer for a service that does not answer, and half a minute at least for one that has answered before. */
-  readonly hasAllRetries?: boolean
+  /**
+   * For commands that may take long anyhow. With it, the client waits longer for a service that does not answer, and at least half a minute for
+   * one that has answered before. Called before each wait.
+   */
+  readonly onRetry?: ((retry: RequestRetry) => void) | undefined
   /** The service of a link, where one was given in place of an id. */
   readonly linkUrl?: string | undefined
 }
@@ -89,12 +92,12 @@ export interface ConnectOptions {
 export async function connect(
   command: Command,
   terminal: Terminal,
-  { isSponsored = false, hasAllRetries = false, linkUrl }: ConnectOptions = {},
+  { isSponsored = false, onRetry, linkUrl }: ConnectOptions = {},
 ): Promise<Connection> {
   const found = atLink(await accountOf(command, terminal), command, linkUrl)
   const { token, tokenFrom, wallet, ...rest } = found
   const account: Account = isSponsored ? rest : found
-  return { ...account, client: await clientAs(account, terminal, { hasAllRetries }) }
+  return { ...account, client: await clientAs(account, terminal, { onRetry }) }
 }
 
 /**
@@ -120,7 +123,7 @@ function atLink(account: Account, command: Command, linkUrl: string | undefined)
 export async function clientAs(
   { url, token, wallet }: Account,
   terminal: Terminal,
-  options: Pick<ConnectOptions, 'hasAllRetries'> = {},
+  options: Pick<ConnectOptions, 'onRetry'> = {},
 ): Promise<LadeClient> {
   if (wallet === undefined) return clientOf({ url, token }, options)
   const { signingWallet } = await import('../wallet/signing-wallet.ts')
@@ -135,10 +138,10 @@ const ALL_RETRIES = { attempts: 12, firstContactAttempts: 5 }
 /** What talks to a service. Loaded when it is needed, since most of a short command's time goes into loading. */
 export async function clientOf(
   { url, token, wallet }: { readonly url: string; readonly token?: string | undefined; readonly wallet?: Wallet },
-  { hasAllRetries = false }: Pick<ConnectOptions, 'hasAllRetries'> = {},
+  { onRetry }: Pick<ConnectOptions, 'onRetry'> = {},
 ): Promise<LadeClient> {
   const { createLadeClient } = await import('@lade/client')
-  return createLadeClient({ url, token, wallet, retry: hasAllRetries ? ALL_RETRIES : FEW_RETRIES })
+  return createLadeClient({ url, token, wallet, retry: onRetry === undefined ? FEW_RETRIES : ALL_RETRIES, onRetry })
 }
 
 /**

@@ -12,6 +12,7 @@ import { wholeNumberIn } from '../number-option.ts'
 import { countOf, formatBytes } from '../output/amounts.ts'
 import { printable } from '../output/printable.ts'
 import { createProgress } from '../output/progress.ts'
+import { retryNotes } from '../output/retry-notes.ts'
 import { type Style, styleFor } from '../output/style.ts'
 import { formatFacts } from '../output/table.ts'
 import { formatTime } from '../output/times.ts'
@@ -66,12 +67,13 @@ async function deploy(shown: string, command: Command, terminal: Terminal): Prom
   const found = await stat(folder).catch(() => undefined)
   if (found === undefined) throw new LocalError(`There is no folder ${shown}.`)
   if (!found.isDirectory()) throw new UsageError(`${shown} is a file. Use "lade put".`)
-  const connection = await connect(command, terminal, { hasAllRetries: true })
+  const isQuiet = flags.quiet === true
+  const progress = createProgress(terminal.stderr, { isQuiet })
+  const connection = await connect(command, terminal, { onRetry: retryNotes({ terminal, progress, isQuiet }) })
   const { client } = connection
   const { PutMemory } = await import('../put/put-memory.ts')
   const { viewOfFolder } = await import('../put/put-counters.ts')
   const memory = new DeployMemory(terminal, { folder, account: accountKey(connection) })
-  const progress = createProgress(terminal.stderr, { isQuiet: flags.quiet === true })
   const signal = terminal.interruption()
   const leftOut: LeftOut[] = []
   try {

@@ -1,4 +1,5 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { request as forward } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -58,6 +59,36 @@ describe('lade put', () => {
     ])
     const response = await fetch(`${service.url}/p/${HELLO_CID}`)
     expect([response.headers.get('content-type'), await response.text()]).toEqual(['text/plain; charset=utf-8', HELLO])
+  })
+
+  it('says why it waits when the service is away for seconds, unless it is quiet', async () => {
+    const refused = new Set<string | undefined>()
+    const proxy = await startFakeService((request, response) => {
+      if (request.method === 'POST' && !refused.has(request.url)) {
+        refused.add(request.url)
+        request.resume()
+        response.writeHead(502, { 'retry-after': '2' }).end('<h1>Bad Gateway</h1>')
+        return
+      }
+      const { method, headers } = request
+      const forwarded = forward(`${service.url}${request.url}`, { method, headers }, (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers)
+        answer.pipe(response)
+      })
+      request.pipe(forwarded)
+    })
+    await write('a.txt', unique())
+    await write('b.txt', unique())
+    try {
+      const [told, quiet] = await Promise.all([
+        lade(['put', 'a.txt', '--url', proxy.url]),
+        lade(['put', 'b.txt', '--url', proxy.url, '--quiet']),
+      ])
+      expect([told.exitCode, quiet.exitCode]).toEqual([0, 0])
+      expect([told.stderr, quiet.stderr]).toEqual(['Retrying. The status was 502: Bad Gateway\n', ''])
+    } finally {
+      await proxy.close()
+    }
   })
 
   it.each([

@@ -12,6 +12,7 @@ import { safeName } from '../get/safe-name.ts'
 import { countOf, formatBytes } from '../output/amounts.ts'
 import { printable } from '../output/printable.ts'
 import { createProgress, type Progress } from '../output/progress.ts'
+import { retryNotes } from '../output/retry-notes.ts'
 import type { OutputStream, Terminal } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -51,9 +52,11 @@ async function get(named: string, command: Command, terminal: Terminal): Promise
   if (toStandardOutput && flags.json)
     throw new UsageError('Use -o - or --json, not both: only one can use standard output.')
   const { cid: root, path, serviceUrl, share } = readFileLink(named)
-  const { client } = await connect(command, terminal, { hasAllRetries: true, linkUrl: serviceUrl })
+  const isQuiet = flags.quiet === true
+  const progress = createProgress(terminal.stderr, { isQuiet })
+  const onRetry = retryNotes({ terminal, progress, isQuiet })
+  const { client } = await connect(command, terminal, { onRetry, linkUrl: serviceUrl })
   const signal = terminal.interruption()
-  const progress = createProgress(terminal.stderr, { isQuiet: flags.quiet === true })
   const onProgress = showing(progress)
   try {
     const node =

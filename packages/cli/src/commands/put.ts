@@ -6,6 +6,7 @@ import { addWalletOptions } from '../account/wallet-options.ts'
 import { Interrupted } from '../exit-code.ts'
 import { wholeNumberIn } from '../number-option.ts'
 import { createProgress } from '../output/progress.ts'
+import { retryNotes } from '../output/retry-notes.ts'
 import type { Item } from '../put/put-files.ts'
 import type { Terminal } from '../terminal.ts'
 import { UsageError } from '../usage-error.ts'
@@ -90,22 +91,24 @@ async function put(names: readonly string[], command: Command, terminal: Termina
     throw new UsageError('Sponsored uploads are always public. Use --private or --sponsored, not both.')
   }
   const { items, hasStream } = await itemsOf(names, flags, terminal)
-  const connection = await connect(command, terminal, { isSponsored: flags.sponsored === true, hasAllRetries: true })
+  const isQuiet = flags.quiet === true
+  // A line that moves would be in the way of somebody who types.
+  const isTyped = hasStream && terminal.stdin.isTTY === true
+  const progress = createProgress(terminal.stderr, { isQuiet: isQuiet || isTyped })
+  const onRetry = retryNotes({ terminal, progress, isQuiet })
+  const connection = await connect(command, terminal, { isSponsored: flags.sponsored === true, onRetry })
   const { client } = connection
   const { putFiles } = await import('../put/put-files.ts')
   const { PutMemory } = await import('../put/put-memory.ts')
   const { PutReport } = await import('../put/put-report.ts')
 
-  const isQuiet = flags.quiet === true
-  // A line that moves would be in the way of somebody who types.
-  const isTyped = hasStream && terminal.stdin.isTTY === true
   const isOne = names.length === 1 && items.length === 1 && !(flags.recursive && flags.loose)
   const report = new PutReport(terminal, { isOne, isQuiet, isJson: flags.json === true })
   try {
     const notTried = await putFiles(items, {
       client,
       memory: new PutMemory(terminal),
-      progress: createProgress(terminal.stderr, { isQuiet: isQuiet || isTyped }),
+      progress,
       signal: terminal.interruption(),
       jobs: flags.jobs,
       put: {

@@ -4,7 +4,7 @@ import { LadeError } from '@lade/core/errors'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createClient } from '../create-client.ts'
 import { LIMITS } from '../limits.ts'
-import type { LadeClient, LadeClientOptions } from '../options.ts'
+import type { LadeClient, LadeClientOptions, RequestRetry } from '../options.ts'
 import { FAKE_TOKEN, type FakeService, refuse, resetAfter, startFakeService } from '../testing/fake-service.ts'
 import { unixfsV1Cid } from '../testing/importer.ts'
 import { noise } from '../testing/noise.ts'
@@ -43,6 +43,18 @@ describe('what is sent again', () => {
       expect(sent).toEqual(sent.toSorted((a, b) => a - b))
     }
     expect(uploads()).toBe(4)
+  })
+
+  it('is told before each wait, with what the attempt failed with and how long the wait is', async () => {
+    service.failOnce('POST /api/upload', busy('1'))
+    service.failOnce('POST /api/upload', resetAfter(1))
+    const told: RequestRetry[] = []
+    await clientOf({ onRetry: (retry) => told.push(retry) }).put(noise(10))
+    expect(told).toMatchObject([
+      { error: { code: 'shutting_down' }, delayMs: 1000 },
+      { error: { code: 'unreachable' } },
+    ])
+    expect(told[1]?.delayMs).toBeLessThanOrEqual(4)
   })
 
   it('is one part of a file and not the others', async () => {

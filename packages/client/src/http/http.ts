@@ -2,7 +2,16 @@ import { LadeError } from '@lade/core/errors'
 import { type Slice, sizeOf } from '../hashing/slice.ts'
 import { errorOf, unexpected } from './answer-error.ts'
 import type { Credentials, Proof } from './credentials.ts'
-import { Contact, type Failure, isWorthRetrying, parseRetryAfter, type RetryPolicy, Waits, wait } from './retry.ts'
+import {
+  Contact,
+  type Failure,
+  isWorthRetrying,
+  parseRetryAfter,
+  type RequestRetry,
+  type RetryPolicy,
+  Waits,
+  wait,
+} from './retry.ts'
 import type { Transport, TransportRequest } from './transport.ts'
 
 /** A request to the service, before it has a base URL and credentials. */
@@ -60,10 +69,11 @@ export interface HttpOptions {
   readonly baseUrl: string
   readonly credentials?: Credentials | undefined
   readonly policy: RetryPolicy
+  readonly onRetry?: ((retry: RequestRetry) => void) | undefined
   readonly transport: Transport
 }
 
-export function createHttp({ baseUrl, credentials, policy, transport }: HttpOptions): Http {
+export function createHttp({ baseUrl, credentials, policy, onRetry, transport }: HttpOptions): Http {
   // Once the service has asked, the next blocks or ranges of a private file are not asked for in vain first.
   let isAskedWho = credentials !== undefined && credentials.caller !== 'wallet'
   const contact = new Contact()
@@ -133,6 +143,7 @@ export function createHttp({ baseUrl, credentials, policy, transport }: HttpOpti
       const { failure } = outcome
       const delayMs = isWorthRetrying(failure, mayRepeat) ? waits.next(failure.retryAfterMs) : undefined
       if (delayMs === undefined) throw failure.error
+      onRetry?.({ error: failure.error, delayMs })
       await wait(delayMs, signal)
     }
   }

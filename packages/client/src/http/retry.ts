@@ -53,6 +53,14 @@ export function retryPolicy(changes: Partial<RetryPolicy> = {}): RetryPolicy {
   return policy
 }
 
+/** A request that failed, and is sent again after a wait. */
+export interface RequestRetry {
+  /** What it failed with. */
+  readonly error: LadeError
+  /** How long the wait is. */
+  readonly delayMs: number
+}
+
 /** One attempt that failed. */
 export interface Failure {
   readonly error: LadeError
