@@ -1,5 +1,5 @@
 /**
- * Test files that are not part of `npm test`, which takes less than 4 minutes on two cores. `npm run test:long` runs them, and so does `.ci/run`.
+ * Test files that are not part of `npm test`, which is to take some 4 minutes on two fast cores. `npm run test:long` runs them, and so does `.ci/run`.
  * A file belongs here if it takes more than about 10 s of a processor and another file tests the same code for ordinary cases.
  */
 export const LONG_TESTS: readonly string[] = [
