@@ -80,12 +80,12 @@ describe('lade put', () => {
     await write('a.txt', unique())
     await write('b.txt', unique())
     try {
-      const [told, quiet] = await Promise.all([
+      const [shown, quiet] = await Promise.all([
         lade(['put', 'a.txt', '--url', proxy.url]),
         lade(['put', 'b.txt', '--url', proxy.url, '--quiet']),
       ])
-      expect([told.exitCode, quiet.exitCode]).toEqual([0, 0])
-      expect([told.stderr, quiet.stderr]).toEqual(['Retrying. The status was 502: Bad Gateway\n', ''])
+      expect([shown.exitCode, quiet.exitCode]).toEqual([0, 0])
+      expect([shown.stderr, quiet.stderr]).toEqual(['Retrying. The status was 502: Bad Gateway\n', ''])
     } finally {
       await proxy.close()
     }

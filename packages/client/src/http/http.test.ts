@@ -45,16 +45,16 @@ describe('what is sent again', () => {
     expect(uploads()).toBe(4)
   })
 
-  it('is told before each wait, with what the attempt failed with and how long the wait is', async () => {
+  it('is reported to onRetry before each wait, with the error and the length of the wait', async () => {
     service.failOnce('POST /api/upload', busy('1'))
     service.failOnce('POST /api/upload', resetAfter(1))
-    const told: RequestRetry[] = []
-    await clientOf({ onRetry: (retry) => told.push(retry) }).put(noise(10))
-    expect(told).toMatchObject([
+    const reported: RequestRetry[] = []
+    await clientOf({ onRetry: (retry) => reported.push(retry) }).put(noise(10))
+    expect(reported).toMatchObject([
       { error: { code: 'shutting_down' }, delayMs: 1000 },
       { error: { code: 'unreachable' } },
     ])
-    expect(told[1]?.delayMs).toBeLessThanOrEqual(4)
+    expect(reported[1]?.delayMs).toBeLessThanOrEqual(4)
   })
 
   it('is one part of a file and not the others', async () => {

@@ -55,9 +55,8 @@ export function retryPolicy(changes: Partial<RetryPolicy> = {}): RetryPolicy {
 
 /** A request that failed, and is sent again after a wait. */
 export interface RequestRetry {
-  /** What it failed with. */
   readonly error: LadeError
-  /** How long the wait is. */
+  /** The length of the wait. */
   readonly delayMs: number
 }
 
