@@ -86,7 +86,10 @@ export interface LadeClientOptions {
   /** What sends requests, in place of the runtime's own. With it, a browser reports no progress inside of a part. */
   readonly fetch?: typeof globalThis.fetch | undefined
   readonly retry?: Partial<RetryPolicy> | undefined
-  /** Called before each wait for another attempt, for example to show why it takes longer. If it throws, the request rejects with that. */
+  /**
+   * Called when a request has failed and is sent again, before the wait, for example to show why it takes longer. Not called when the service
+   * refuses some files of a request for many and those are sent again. If it throws, the request rejects with that.
+   */
   readonly onRetry?: ((retry: RequestRetry) => void) | undefined
   /** Hash big files that are put in a worker where there is one, so that this thread stays free. @default true */
   readonly threads?: boolean | undefined

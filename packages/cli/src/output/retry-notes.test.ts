@@ -42,3 +42,9 @@ test('a quiet command writes nothing', () => {
   onRetry({ error, delayMs: 10_000 })
   expect(notes).toEqual([])
 })
+
+test('what the service says is no command to the terminal', () => {
+  const { notes, onRetry } = notesOf()
+  onRetry({ error: new LadeError('unexpected_answer', { httpStatus: 502, reason: 'a\u202e\x1b[2Jb' }), delayMs: 2_000 })
+  expect(notes).toEqual([expect.stringContaining('a\\u202e\\x1b[2Jb')])
+})

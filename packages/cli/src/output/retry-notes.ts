@@ -1,8 +1,12 @@
 import type { RequestRetry } from '@lade/client'
 import type { Terminal } from '../terminal.ts'
+import { printable } from './printable.ts'
 import type { Progress } from './progress.ts'
 
-/** Shorter waits are over before anybody reads about them. For a service that has never answered, the client makes no wait this long. */
+/**
+ * Shorter waits are over before anybody reads about them. For a service that has never answered, the client makes no wait this long, unless
+ * `Retry-After` asks for it.
+ */
 const LONG_WAIT_MS = 2_000
 /** Requests that wait for the same thing share a line. */
 const BETWEEN_NOTES_MS = 30_000
@@ -34,6 +38,6 @@ export function retryNotes({
   return ({ error, delayMs }) => {
     if (isQuiet || delayMs < LONG_WAIT_MS || nowMs() - notedAt < BETWEEN_NOTES_MS) return
     notedAt = nowMs()
-    progress.around(() => terminal.note(`Retrying. ${error.message}`))
+    progress.around(() => terminal.note(`Retrying. ${printable(error.message)}`))
   }
 }
